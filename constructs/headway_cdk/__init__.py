@@ -1,0 +1,1 @@
+"""Reusable CDK constructs: lanes, worker services, and the backlog scaling that makes them keep up."""

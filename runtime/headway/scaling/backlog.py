@@ -1,0 +1,41 @@
+"""What was read, and what was decided: the two values the scaling math lies between."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaneCounts:
+    """One lane's approximate message counts, as SQS reports them."""
+
+    visible: int
+    in_flight: int
+
+    @property
+    def total(self) -> int:
+        """Waiting and in-flight messages together: work in flight is work a task is still needed for."""
+        return self.visible + self.in_flight
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """One look at a stage. ``fast`` is None where the stage has no fast lane; the counts of tasks are the heavy service's."""
+
+    heavy: LaneCounts
+    fast: LaneCounts | None
+    running: int
+    desired: int
+    protected: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    """How many tasks the stage needs, and what to publish.
+
+    ``scale_out_to`` and ``scale_in_to`` are task counts, 0 where that direction has nothing to do;
+    ``backlog_per_task`` is waiting messages by running task.
+    """
+
+    need: int
+    scale_out_to: int
+    scale_in_to: int
+    backlog_per_task: float

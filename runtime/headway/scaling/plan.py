@@ -1,0 +1,83 @@
+"""How many tasks does a backlog need?
+
+The need counts work that is waiting and work in flight, in slots rather than messages, adds the heavy messages that
+the fast lane is about to send, some spare, and a square-root margin for bursts (square-root staffing: the spread of a
+random load grows with the root of its mean). It is never below the tasks that protect running work, because a desired
+count under the protected count makes ECS refuse new protection, and never above what the call quota allows.
+"""
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from headway.scaling.backlog import Decision, Reading
+from headway.scaling.budget import max_tasks_within
+from headway.scaling.steps import Step, exact_capacity_steps, ladder, rung_at_or_above
+
+#: Both alarms fire on a published level of one task or more; 0 says "nothing to do in this direction".
+THRESHOLD = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScalingPlan:
+    """The numbers of one stage's scaling.
+
+    ``quota_calls``: calls the model allows in flight. ``slots_per_task`` = concurrency, one message a slot.
+    ``calls_per_job``: heavy messages one fast message will send. ``spare_slots``: slots kept free.
+    ``burst_beta``: weight of the square-root margin. ``max_tasks``: 0 leaves the cap to the quota.
+    """
+
+    concurrency: int
+    max_inflight: int
+    quota_calls: int
+    min_tasks: int
+    max_tasks: int = 0
+    calls_per_job: float
+    spare_slots: float
+    burst_beta: float
+
+    @property
+    def cap(self) -> int:
+        """The most tasks: what the quota allows, or ``max_tasks`` where that is set and lower."""
+        allowed = max_tasks_within(self.quota_calls, concurrency=self.concurrency, max_inflight=self.max_inflight)
+        return min(allowed, self.max_tasks) if self.max_tasks else allowed
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """The task counts that can be asked for, at most 20."""
+        return ladder(self.min_tasks, self.cap)
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The ExactCapacity steps of both policies, in and out alike: a published level is the capacity."""
+        return exact_capacity_steps(self.levels, threshold=THRESHOLD)
+
+    def decide(self, reading: Reading) -> Decision:
+        """Return what ``reading`` needs. The answer depends on nothing else, so equal readings decide equally."""
+        backlog = reading.heavy.total
+        coming = self.calls_per_job * reading.fast.total if reading.fast else 0.0
+        slots = backlog + coming + self.spare_slots + self.burst_beta * math.sqrt(backlog)
+        need = min(max(math.ceil(slots / self.concurrency), self.min_tasks), self.cap)
+        need = max(need, min(reading.protected, reading.desired))
+        need = rung_at_or_above(self.levels, need)
+        return Decision(
+            need=need,
+            scale_out_to=need if need > reading.desired else 0,
+            scale_in_to=need if need < reading.desired else 0,
+            backlog_per_task=reading.heavy.visible / max(reading.running, 1),
+        )
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Return the numbers by name, for the publisher's environment."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_mapping(cls, values: Mapping[str, Any]) -> Self:
+        """Build the plan from ``to_mapping``'s numbers.
+
+        Raises:
+            TypeError: a number is missing or unknown.
+        """
+        return cls(**values)

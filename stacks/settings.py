@@ -1,0 +1,236 @@
+"""A stage's settings: frozen, typed and complete, read once from stages.toml and passed whole."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import pydantic
+
+from headway.scaling import ScalingPlan
+from stacks.rules import Problem, problems
+
+STAGES_FILE = Path(__file__).resolve().parent.parent / "stages.toml"
+
+
+class SettingsError(ValueError):
+    """The settings cannot be used; the message is one line: field, value, bound, fix."""
+
+
+class _Frozen(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Lane(_Frozen):
+    """One queue and its dead-letter queue; both the queue and its consumer are configured from it."""
+
+    queue_name: str = ""
+    visibility_timeout_s: int
+    wait_time_s: int
+    retention_s: int
+    dlq_retention_s: int
+    max_receives: int
+    max_message_bytes: int
+
+
+class Service(_Frozen):
+    """One lane's Fargate service and the worker inside it."""
+
+    pool: Literal["prefork", "threads", "solo"]
+    cpu_units: int
+    memory_mib: int
+    concurrency: int
+    max_inflight: int
+    prefetch: int
+    polling_interval_s: float
+    lease_beat_s: int
+    soft_time_limit_s: int
+    time_limit_s: int
+    stop_timeout_s: int
+    protection: bool
+    protection_min: int
+    min_tasks: int
+    max_tasks: int
+
+
+class ClassicPolicy(_Frozen):
+    """Step changes on waiting messages by running task."""
+
+    out_at_backlog_per_task: list[float]
+    out_add_tasks: list[int]
+    in_at_backlog_per_task: float
+    in_periods: int
+    cooldown_s: int
+
+
+class Scaling(_Frozen):
+    """How the heavy fleet follows its backlog."""
+
+    policy: Literal["exact", "classic"]
+    publish_every_s: Literal[10, 60]
+    out_periods: int
+    in_periods: int
+    calls_per_job: float
+    spare_slots: float
+    burst_beta: float
+    classic: ClassicPolicy
+
+
+class Model(_Frozen):
+    """The hosted model, its call quota and its prices."""
+
+    base_url: str
+    name: str
+    quota_calls: int
+    timeout_s: int
+    input_usd_per_mtok: float
+    output_usd_per_mtok: float
+    secret_arn: str
+
+
+class JobStore(_Frozen):
+    """The PostgreSQL database: imported by its secret, or created."""
+
+    secret_arn: str
+    min_acu: float
+    max_acu: float
+    backup_retention_days: int
+
+
+class Network(_Frozen):
+    """The VPC: imported by its ids, or created."""
+
+    vpc_id: str
+    availability_zones: list[str]
+    private_subnet_ids: list[str]
+    max_azs: int
+    nat_gateways: int
+
+
+class Cluster(_Frozen):
+    """The ECS cluster: imported by name, or created."""
+
+    name: str
+
+
+class Image(_Frozen):
+    """The worker image: imported by digest, or built from runtime/."""
+
+    name: str
+
+
+class Laptop(_Frozen):
+    """What stands in for AWS's and the model's own durations when the stage runs on a laptop."""
+
+    speed: float
+    task_start_min_s: float
+    task_start_max_s: float
+    call_min_s: float
+    call_max_s: float
+
+
+class Lanes(_Frozen):
+    """Both lanes, by name."""
+
+    heavy: Lane
+    fast: Lane
+
+
+class Services(_Frozen):
+    """Both services, by the lane each consumes."""
+
+    heavy: Service
+    fast: Service
+
+
+class StageSettings(_Frozen):
+    """Every number of one stage."""
+
+    name: str
+    account: str
+    region: str
+    fast_lane: Literal["off", "ready", "on"]
+    termination_protection: bool
+    lanes: Lanes
+    services: Services
+    scaling: Scaling
+    model: Model
+    job_store: JobStore
+    network: Network
+    cluster: Cluster
+    image: Image
+    laptop: Laptop | None = None
+
+    @property
+    def plan(self) -> ScalingPlan:
+        """The heavy fleet's scaling plan."""
+        heavy = self.services.heavy
+        return ScalingPlan(
+            concurrency=heavy.concurrency,
+            max_inflight=heavy.max_inflight,
+            quota_calls=self.model.quota_calls,
+            min_tasks=heavy.min_tasks,
+            max_tasks=heavy.max_tasks,
+            calls_per_job=self.scaling.calls_per_job,
+            spare_slots=self.scaling.spare_slots,
+            burst_beta=self.scaling.burst_beta,
+        )
+
+    @property
+    def consumed_lanes(self) -> dict[str, tuple[Lane, Service]]:
+        """The lanes that exist in this stage, each with the service that consumes it."""
+        heavy = {"heavy": (self.lanes.heavy, self.services.heavy)}
+        return heavy if self.fast_lane == "off" else {**heavy, "fast": (self.lanes.fast, self.services.fast)}
+
+
+def load_stages(path: Path = STAGES_FILE) -> dict[str, StageSettings]:
+    """Return every stage by name, in the file's order, all of them valid.
+
+    Raises:
+        SettingsError: the file is missing or is no TOML, or a value is out of bounds.
+    """
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SettingsError(f"{path.name}: cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise SettingsError(f"{path.name}: not TOML: {error}") from None
+    stages = document.get("stages")
+    if not isinstance(stages, dict) or not stages:
+        raise SettingsError(f"{path.name}: stages: missing; define at least one table [stages.NAME]")
+    base = document.get("base", {})
+    return {name: _stage(name, _overlay(base, own), path.name) for name, own in stages.items()}
+
+
+def load_stage(name: str, path: Path = STAGES_FILE) -> StageSettings:
+    """Return the stage called ``name``.
+
+    Raises:
+        SettingsError: there is no such stage, or the file is not valid.
+    """
+    stages = load_stages(path)
+    if name not in stages:
+        raise SettingsError(f"stage = {name!r}: unknown; {path.name} has {', '.join(stages)}")
+    return stages[name]
+
+
+def _overlay(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(base)
+    for key, value in own.items():
+        below = merged.get(key)
+        merged[key] = _overlay(below, value) if isinstance(below, Mapping) and isinstance(value, Mapping) else value
+    return merged
+
+
+def _stage(name: str, values: Mapping[str, Any], file: str) -> StageSettings:
+    try:
+        stage = StageSettings.model_validate({**values, "name": name})
+    except pydantic.ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        field = ".".join(str(part) for part in first["loc"])
+        given = "" if first["type"] in ("missing", "extra_forbidden") else f" = {first['input']!r}"
+        raise SettingsError(f"{file}: stages.{name}.{field}{given}: {first['msg'].lower()}") from None
+    found: Problem | None = next(problems(stage), None)
+    if found:
+        raise SettingsError(f"{file}: stages.{name}.{found.field} = {found.value!r}: {found.bound}; {found.fix}")
+    return stage
