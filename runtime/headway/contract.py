@@ -122,9 +122,13 @@ class ProducerEnv(BrokerEnv):
 
 @dataclass(frozen=True, kw_only=True)
 class WorkerEnv(ProducerEnv):
-    """What a worker needs; durations are stage time, in the unit each name carries."""
+    """What a worker needs; durations are stage time, in the unit each name carries.
+
+    ``dead_letter_urls`` maps lane names to the URLs of their dead-letter queues, for messages that can never run.
+    """
 
     lane: str
+    dead_letter_urls: Mapping[str, str]
     pool: str = "prefork"
     concurrency: int
     prefetch: int = 1
