@@ -1,0 +1,50 @@
+"""Which tasks may a scale-in not touch, until when, and when does ECS refuse?
+
+Modelled from the ECS developer guide ("Protect your Amazon ECS tasks from being terminated by scale-in events") and
+the UpdateTaskProtection API: 1..2,880 minutes, 120 by default, each call starts the time anew.
+"""
+
+from dataclasses import dataclass, field
+
+DEFAULT_MIN = 120
+MAX_MIN = 2_880
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refusal:
+    """A protection that was not given; ``reason`` is ECS's own code."""
+
+    reason: str
+    detail: str
+
+
+@dataclass
+class Protections:
+    """The protected tasks of all services, with each one's expiry in stage seconds."""
+
+    expires: dict[str, float] = field(default_factory=dict)
+
+    def protected(self, task: str, now: float) -> bool:
+        """Return whether a scale-in must leave ``task`` alone."""
+        return self.expires.get(task, now) > now
+
+    def protect(
+        self, task: str, *, minutes: int | None, siblings: set[str], desired: int, now: float
+    ) -> Refusal | None:
+        """Protect ``task``, or say why not.
+
+        Refused while the service has more protected tasks than its desired count: the deployment or the scale-in that
+        wants them gone is blocked, and new protection would block it further. ``siblings`` are the service's tasks.
+        """
+        minutes = DEFAULT_MIN if minutes is None else minutes
+        if not 1 <= minutes <= MAX_MIN:
+            return Refusal(reason="InvalidParameterException", detail=f"expiresInMinutes must be 1..{MAX_MIN}")
+        others = sum(self.protected(sibling, now) for sibling in siblings - {task})
+        if not self.protected(task, now) and others + 1 > desired:
+            return Refusal(reason="DEPLOYMENT_BLOCKED", detail="more protected tasks than the service's desired count")
+        self.expires[task] = now + minutes * 60
+        return None
+
+    def release(self, task: str) -> None:
+        """End ``task``'s protection; without one, nothing changes."""
+        self.expires.pop(task, None)
