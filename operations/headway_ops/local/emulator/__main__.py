@@ -1,0 +1,36 @@
+"""Start the emulator with the stage's parts in it."""
+
+import threading
+
+from ministack import app
+from ministack.core.responses import request_scope
+from ministack.services import cloudwatch, ecs, eventbridge, sqs
+
+from headway_ops.local.emulator import autoscaling, metrics, resources, services, stage_time
+from headway_ops.local.emulator.agent import serve_agent
+from headway_ops.local.emulator.conductor import Conductor
+from headway_ops.local.emulator.config import EmulatorConfig
+
+
+def main() -> None:
+    """Patch what is missing, start the conductor and the agent, and serve until the process is ended."""
+    config = EmulatorConfig.read()
+    clock = stage_time.StageTime(speed=config.speed)
+    conductor = Conductor(config, clock)
+    resources.install()
+    autoscaling.install(conductor)
+    metrics.install(cloudwatch, conductor)
+    services.install(ecs, conductor)
+    stage_time.install(eventbridge, sqs, clock)
+
+    def conduct() -> None:
+        with request_scope(config.account, config.region):
+            conductor.run()
+
+    threading.Thread(target=conduct, name="conductor", daemon=True).start()
+    serve_agent(config, conductor)
+    app.main()
+
+
+if __name__ == "__main__":
+    main()

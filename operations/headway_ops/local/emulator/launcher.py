@@ -1,0 +1,52 @@
+"""What does a container definition mean on a laptop: which command, in which environment?"""
+
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+from headway_ops.local.emulator.config import EmulatorConfig
+
+#: A task's stop timeout where its definition names none (ECS ContainerDefinition, Fargate).
+DEFAULT_STOP_TIMEOUT_S = 30
+
+
+def command_of(container: Mapping[str, Any], config: EmulatorConfig) -> list[str]:
+    """Return the container's command; the image's Python is the project's own."""
+    command = [*container.get("entryPoint", ()), *container.get("command", ())]
+    return [config.python if part in ("python", "python3") else part for part in command]
+
+
+def environment_of(
+    container: Mapping[str, Any], secret_values: Mapping[str, str], task_id: str, config: EmulatorConfig
+) -> dict[str, str]:
+    """Return what ECS would put into the container, and where its AWS calls go.
+
+    Nothing of the emulator's own environment leaks in: a variable that the definition forgets is missing here too.
+    """
+    defined = {pair["name"]: str(pair["value"]) for pair in container.get("environment", ())}
+    return {
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "LANG": "C.UTF-8",
+        "HOSTNAME": task_id,
+        **{name: _answered(value, config.hosts) for name, value in defined.items()},
+        **secret_values,
+        "HEADWAY_SPEED": str(config.speed),
+        "ECS_AGENT_URI": f"http://127.0.0.1:{config.agent_port}/api/{task_id}",
+        "AWS_REGION": config.region,
+        "AWS_DEFAULT_REGION": config.region,
+        "AWS_ENDPOINT_URL": config.endpoint,
+        "AWS_ACCESS_KEY_ID": config.account,
+        "AWS_SECRET_ACCESS_KEY": secrets.token_hex(16),
+    }
+
+
+def _answered(value: str, hosts: Mapping[str, str]) -> str:
+    """Put the loopback address behind a host name, as a container's DNS would."""
+    for host, address in hosts.items():
+        value = value.replace(f"//{host}", f"//{address}")
+    return value
+
+
+def stop_timeout_of(container: Mapping[str, Any]) -> float:
+    """Return the seconds between SIGTERM and SIGKILL."""
+    return float(container.get("stopTimeout") or DEFAULT_STOP_TIMEOUT_S)

@@ -1,0 +1,71 @@
+"""How does a stage run faster than the clock on the wall?
+
+Durations that AWS would keep are divided by the stage's speed: scheduled rules, visibility timeouts, alarm periods,
+task starts, protection. A long poll's wait is not: it bounds a connection, and a new message ends it at once.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+#: A visibility timeout is never shorter than this in wall seconds: a laptop's scheduler may hold a worker up for
+#: seconds, and its lease would lapse in the middle of its work.
+MIN_VISIBILITY_WALL_S = 6.0
+
+_Handler = Callable[[dict[str, Any], str], Any]
+
+
+class StageTime:
+    """Stage seconds since the emulator started."""
+
+    def __init__(self, *, speed: float) -> None:
+        self.speed = speed
+        self._start = time.monotonic()
+
+    def now(self) -> float:
+        """Return the time in stage seconds."""
+        return (time.monotonic() - self._start) * self.speed
+
+    def wall(self, stage_s: float) -> float:
+        """Return a stage duration in wall seconds."""
+        return stage_s / self.speed
+
+    def visibility_wall(self, timeout_s: float) -> float:
+        """Return how long a message stays hidden, in wall seconds."""
+        return max(self.wall(timeout_s), min(timeout_s, MIN_VISIBILITY_WALL_S))
+
+
+def install(eventbridge: Any, sqs: Any, clock: StageTime) -> None:
+    """Divide what the emulator keeps by wall time."""
+    parse_rate, collect = eventbridge._parse_rate_seconds, sqs._collect_msgs
+
+    def rate(expression: str) -> float | None:
+        seconds = parse_rate(expression)
+        return None if seconds is None else clock.wall(seconds)
+
+    def collect_messages(queue: dict[str, Any], count: int, timeout_s: float) -> Any:
+        return collect(queue, count, clock.visibility_wall(timeout_s))
+
+    eventbridge._parse_rate_seconds = rate
+    eventbridge._SCHEDULER_TICK_INTERVAL = min(1.0, clock.wall(60) / 10)
+    sqs._collect_msgs = collect_messages
+    for action in ("ChangeMessageVisibility", "ChangeMessageVisibilityBatch"):
+        sqs._HANDLERS[action] = _rescaled(sqs, sqs._HANDLERS[action], clock)
+
+
+def _rescaled(sqs: Any, handler: _Handler, clock: StageTime) -> _Handler:
+    """Return a visibility handler after which the messages it touched are hidden for stage time."""
+
+    def handle(data: dict[str, Any], url: str) -> Any:
+        answer = handler(data, url)
+        wanted = {
+            entry.get("ReceiptHandle"): clock.visibility_wall(int(entry.get("VisibilityTimeout", 30)))
+            for entry in data.get("Entries", [data])
+        }
+        queue = sqs._get_q(data.get("QueueUrl", url), "sqs:ChangeMessageVisibility")
+        for message in queue["messages"]:
+            if message["receipt_handle"] in wanted:
+                message["visible_at"] = time.time() + wanted[message["receipt_handle"]]
+        return answer
+
+    return handle

@@ -1,0 +1,90 @@
+"""One task: a local process with the life of a Fargate task."""
+
+import signal
+import subprocess
+from collections.abc import Mapping
+from typing import Any
+
+from ministack.services import ecs
+
+from headway_ops.local.emulator.config import EmulatorConfig
+from headway_ops.local.emulator.launcher import command_of, environment_of, stop_timeout_of
+from headway_ops.local.emulator.stage_time import StageTime
+from headway_ops.local.processes import Ledger, signal_group, spawn
+from headway_ops.loop import Task, TaskState
+
+#: A process gets no less than this in wall seconds to stop, however fast the stage runs.
+_MIN_STOP_WALL_S = 5.0
+
+
+class LocalTask:
+    """A task between its start and its end; ``due`` is when its process starts, in stage seconds."""
+
+    def __init__(
+        self,
+        *,
+        arn: str,
+        service: str,
+        definition: Mapping[str, Any],
+        config: EmulatorConfig,
+        ledger: Ledger,
+        due: float,
+    ) -> None:
+        self.id = arn.rpartition("/")[2]
+        self.service = service
+        self.state = TaskState.STARTING
+        self.stop_asked = False
+        self.killed = False
+        self.exit_code: int | None = None
+        self._container = definition["containerDefinitions"][0]
+        self._revision = definition["taskDefinitionArn"]
+        self._config = config
+        self._ledger = ledger
+        self._due = due
+        self._process: subprocess.Popen[bytes] | None = None
+        self._kill_at = 0.0
+
+    def seen(self, arn: str) -> Task:
+        """Return the task as the service scheduler sees it."""
+        return Task(id=arn, revision=self._revision, state=self.state, started=self._due)
+
+    def terminate(self, clock: StageTime) -> None:
+        """Send SIGTERM to the container's first process, as ECS does; SIGKILL follows after the stop timeout."""
+        self.state = TaskState.STOPPING
+        self.stop_asked = True
+        timeout = stop_timeout_of(self._container)
+        self._kill_at = clock.now() + max(timeout, _MIN_STOP_WALL_S * clock.speed)
+        if self._process is not None:
+            self._process.send_signal(signal.SIGTERM)
+
+    def advance(self, clock: StageTime) -> bool:
+        """Start, kill or bury the process where its time has come; return whether the task's state changed."""
+        if self._process is None:
+            return self._launch(clock)
+        self.exit_code = self._process.poll()
+        if self.exit_code is not None:
+            signal_group(self._process, signal.SIGKILL)
+            self.state = TaskState.STOPPING
+            return True
+        if self.state is TaskState.STOPPING and clock.now() >= self._kill_at:
+            self.killed = True
+            signal_group(self._process, signal.SIGKILL)
+        return False
+
+    def _launch(self, clock: StageTime) -> bool:
+        if self.state is TaskState.STOPPING:
+            return True
+        if clock.now() < self._due:
+            return False
+        environment = environment_of(
+            self._container, ecs._resolve_container_secrets(self._container), self.id, self._config
+        )
+        name = self.service.rpartition("/")[2]
+        self._process = spawn(
+            command_of(self._container, self._config),
+            env=environment,
+            log=self._config.logs / f"{name}-{self.id[:8]}.log",
+            ledger=self._ledger,
+        )
+        self.state = TaskState.RUNNING
+        return True
