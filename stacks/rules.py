@@ -129,7 +129,7 @@ def _lease(path: str, lane: "Lane", service: "Service") -> Iterator[Problem]:
         yield Problem(
             field=f"{path}.lease_beat_s",
             value=service.lease_beat_s,
-            bound=f"must be 1..{lane.visibility_timeout_s // 2}, half of visibility_timeout_s, or one late beat redelivers",
+            bound=f"must be 1..{lane.visibility_timeout_s // 2}, half of visibility_timeout_s: one beat may be late",
             fix=f"set {lane.visibility_timeout_s // 3}",
         )
     if lane.wait_time_s >= lane.visibility_timeout_s:

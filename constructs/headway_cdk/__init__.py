@@ -1,1 +1,24 @@
 """Reusable CDK constructs: lanes, worker services, and the backlog scaling that makes them keep up."""
+
+from headway_cdk.backlog_publisher import BacklogPublisher
+from headway_cdk.backlog_scaling import BacklogScaling, ChangeInCapacity, ExactCapacity
+from headway_cdk.image import build_image, import_image
+from headway_cdk.job_store import Drawings, JobDatabase
+from headway_cdk.lanes import Lane
+from headway_cdk.network import create_vpc, import_vpc
+from headway_cdk.worker_service import WorkerService
+
+__all__ = [
+    "BacklogPublisher",
+    "BacklogScaling",
+    "ChangeInCapacity",
+    "Drawings",
+    "ExactCapacity",
+    "JobDatabase",
+    "Lane",
+    "WorkerService",
+    "build_image",
+    "create_vpc",
+    "import_image",
+    "import_vpc",
+]

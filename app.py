@@ -1,0 +1,26 @@
+"""The composition root: one deployment for each stage in stages.toml."""
+
+import sys
+
+import aws_cdk as cdk
+
+from stacks.deployment import Deployment
+from stacks.settings import SettingsError, load_stages
+
+
+def main() -> int:
+    """Synthesize every stage; return 0, or 3 where the settings cannot be used."""
+    try:
+        stages = load_stages()
+    except SettingsError as error:
+        print(error, file=sys.stderr)  # noqa: T201  # the one line a person needs, without a traceback
+        return 3
+    app = cdk.App()
+    for name, settings in stages.items():
+        Deployment(app, name, settings=settings)
+    app.synth()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

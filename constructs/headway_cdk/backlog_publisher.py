@@ -1,0 +1,122 @@
+"""The gauge: a small function that publishes, every minute or every ten seconds, how many tasks the backlog needs."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import aws_cdk as cdk
+from aws_cdk import aws_ecs as ecs
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+import headway
+from headway.contract import PublisherEnv
+from headway.scaling import ScalingPlan
+from headway_cdk.image import allow_list
+from headway_cdk.lanes import Lane
+from headway_cdk.worker_service import grant_task_protection
+
+#: What the function is made of: the contract and the math it shares with the stacks, and itself. Boto3 is Lambda's own.
+_SOURCES = ("headway/__init__.py", "headway/contract.py", "headway/scaling", "headway/publisher")
+
+
+class BacklogPublisher(Construct):
+    """A function on a one-minute schedule that counts ``lanes`` and tasks, and publishes what ``plan`` decides.
+
+    ``service`` is the scaled service; ``lanes`` map lane names to lanes. ``publish_every_s``: 60, or 10 for six beats
+    inside each invocation (EventBridge's finest rate is a minute). ``namespace`` and ``stage`` name the metrics.
+    ``speed``: seconds of the stage in a second of the wall clock, for a stage that runs on a laptop.
+
+    Raises:
+        ValueError: ``publish_every_s`` does not divide a minute.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id_: str,
+        *,
+        stage: str,
+        cluster: ecs.ICluster,
+        service: ecs.IBaseService,
+        lanes: Mapping[str, Lane],
+        plan: ScalingPlan,
+        publish_every_s: int = 60,
+        namespace: str = "Headway",
+        speed: float = 1.0,
+    ) -> None:
+        if publish_every_s < 1 or 60 % publish_every_s:
+            raise ValueError(f"publish_every_s={publish_every_s}: must divide 60")
+        super().__init__(scope, id_)
+        environment = PublisherEnv(
+            stage=stage,
+            region=cdk.Stack.of(self).region,
+            queue_urls={name: lane.queue.queue_url for name, lane in lanes.items()},
+            metric_namespace=namespace,
+            speed=speed,
+            cluster=cluster.cluster_name,
+            service=service.service_name,
+            plan=plan.to_mapping(),
+            publish_every_s=publish_every_s,
+        )
+        self.log_group = logs.LogGroup(self, "Logs", retention=logs.RetentionDays.THREE_MONTHS)
+        self.role = self._role(cluster, service, lanes, namespace)
+        self.function = lambda_.Function(
+            self,
+            "Function",
+            description=f"Publishes how many tasks the {stage} backlog needs",
+            runtime=lambda_.Runtime.PYTHON_3_14,
+            architecture=lambda_.Architecture.ARM_64,
+            handler="headway.publisher.handler.handle",
+            code=lambda_.Code.from_asset(
+                str(Path(headway.__file__).resolve().parent.parent),
+                exclude=allow_list(*_SOURCES),
+                ignore_mode=cdk.IgnoreMode.DOCKER,
+            ),
+            environment=environment.to_env(),
+            role=self.role,
+            log_group=self.log_group,
+            memory_size=256,
+            # Just under the schedule's minute, and one at a time: two beats never publish side by side.
+            timeout=cdk.Duration.seconds(58),
+            reserved_concurrent_executions=1,
+            # A late reading is a wrong reading: the next minute brings a new one.
+            retry_attempts=0,
+            max_event_age=cdk.Duration.seconds(60),
+        )
+        self.schedule = events.Rule(
+            self,
+            "Schedule",
+            schedule=events.Schedule.rate(cdk.Duration.minutes(1)),
+            targets=[targets.LambdaFunction(self.function, retry_attempts=0, max_event_age=cdk.Duration.seconds(60))],
+        )
+
+    def _role(
+        self, cluster: ecs.ICluster, service: ecs.IBaseService, lanes: Mapping[str, Lane], namespace: str
+    ) -> iam.Role:
+        role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
+        self.log_group.grant_write(role)
+        for lane in lanes.values():
+            lane.grant_count(role)
+        iam.Grant.add_to_principal(grantee=role, actions=["ecs:DescribeServices"], resource_arns=[service.service_arn])
+        grant_task_protection(role, cluster, actions=["ecs:GetTaskProtection"])
+        # Neither action knows a resource of its own to name, so a condition bounds each ("Actions, resources, and
+        # condition keys" for Amazon ECS and for Amazon CloudWatch).
+        role.add_to_policy(
+            iam.PolicyStatement(
+                actions=["ecs:ListTasks"],
+                resources=["*"],
+                conditions={"ArnEquals": {"ecs:cluster": cluster.cluster_arn}},
+            )
+        )
+        role.add_to_policy(
+            iam.PolicyStatement(
+                actions=["cloudwatch:PutMetricData"],
+                resources=["*"],
+                conditions={"StringEquals": {"cloudwatch:namespace": namespace}},
+            )
+        )
+        return role

@@ -1,0 +1,188 @@
+"""One lane's workers: a hardened Fargate service whose environment is `headway.contract.WorkerEnv` and nothing else."""
+
+from collections.abc import Sequence
+
+import aws_cdk as cdk
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_ecs as ecs
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_secretsmanager as secretsmanager
+from constructs import Construct
+
+from headway.contract import DatabaseSecret, Environment, ModelSecret, WorkerEnv
+from headway_cdk.lanes import Lane
+from headway_cdk.network import task_subnets
+
+#: The uid and gid of the image's user; the only folder it can write is the /tmp volume.
+USER = "10001:10001"
+_WRITABLE = "/tmp"  # noqa: S108  # a mount point of the task's own empty volume, not a shared folder
+
+
+class WorkerService(Construct):
+    """The Fargate service that consumes one lane.
+
+    ``environment``: everything the worker is told in plain text. ``sends_to``: lanes its tasks dispatch to.
+    ``database_secret`` holds the keys of `headway.contract.DatabaseSecret`, ``model_secret`` those of `ModelSecret`;
+    ECS injects them by key. ``cpu_units`` and ``memory_mib`` are a pair that Fargate offers. ``desired_count``: tasks
+    of a fixed fleet; leave it out for a scaled one, or every deployment would reset it.
+
+    Raises:
+        ValueError: the environment does not fit the lane.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id_: str,
+        *,
+        cluster: ecs.ICluster,
+        image: ecs.ContainerImage,
+        environment: WorkerEnv,
+        lane: Lane,
+        sends_to: Sequence[Lane],
+        drawings: s3.IBucket,
+        database_secret: secretsmanager.ISecret,
+        model_secret: secretsmanager.ISecret,
+        cpu_units: int,
+        memory_mib: int,
+        desired_count: int | None = None,
+        security_groups: Sequence[ec2.ISecurityGroup] = (),
+    ) -> None:
+        _check(environment, lane)
+        super().__init__(scope, id_)
+        self.task_definition = self._task_definition(cpu_units, memory_mib)
+        self._container(image, environment, {"Database": database_secret, "Model": model_secret})
+        self._grants(environment, cluster, lane, sends_to, drawings)
+        public = not cluster.vpc.private_subnets
+        own_group = ec2.SecurityGroup(self, "SecurityGroup", vpc=cluster.vpc, description=f"{environment.lane} workers")
+        self.service = ecs.FargateService(
+            self,
+            "Service",
+            cluster=cluster,
+            task_definition=self.task_definition,
+            # Without a desired count CloudFormation creates one task and never touches the count again, so a
+            # deployment keeps what scaling decided (aws-cdk #13130, containers-roadmap's CFN change of 2020-11).
+            desired_count=desired_count,
+            # Old tasks stay while new ones start, so a deployment never lowers the lane's capacity.
+            min_healthy_percent=100,
+            max_healthy_percent=200,
+            circuit_breaker=ecs.DeploymentCircuitBreaker(rollback=True),
+            # Rebalancing stops running tasks to even out zones; workers hold work that is worth more than evenness.
+            availability_zone_rebalancing=ecs.AvailabilityZoneRebalancing.DISABLED,
+            enable_execute_command=False,
+            assign_public_ip=public,
+            vpc_subnets=task_subnets(cluster.vpc),
+            security_groups=[own_group, *security_groups],
+            propagate_tags=ecs.PropagatedTagSource.SERVICE,
+        )
+        # A guardrail, never a scaling signal: these workers wait for a model, and wait just as idly when overloaded.
+        self.cpu_alarm = self.service.metric_cpu_utilization(period=cdk.Duration.minutes(1)).create_alarm(
+            self,
+            "CpuHigh",
+            alarm_description=f"{environment.lane} workers are short of CPU: fewer slots a task, or a bigger task",
+            threshold=90,
+            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+            evaluation_periods=15,
+            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+        )
+
+    def _task_definition(self, cpu_units: int, memory_mib: int) -> ecs.FargateTaskDefinition:
+        definition = ecs.FargateTaskDefinition(
+            self,
+            "Task",
+            cpu=cpu_units,
+            memory_limit_mib=memory_mib,
+            runtime_platform=ecs.RuntimePlatform(
+                cpu_architecture=ecs.CpuArchitecture.X86_64, operating_system_family=ecs.OperatingSystemFamily.LINUX
+            ),
+        )
+        definition.add_volume(name="tmp")
+        return definition
+
+    def _container(
+        self, image: ecs.ContainerImage, environment: WorkerEnv, secrets: dict[str, secretsmanager.ISecret]
+    ) -> None:
+        linux = ecs.LinuxParameters(
+            self,
+            "Linux",
+            # An init process reaps orphans and passes SIGTERM on (ECS LinuxParameters, initProcessEnabled).
+            init_process_enabled=True,
+        )
+        # Fargate lets a task drop any capability and add only SYS_PTRACE (ECS KernelCapabilities).
+        linux.drop_capabilities(ecs.Capability.ALL)
+        container = self.task_definition.add_container(
+            "Worker",
+            image=image,
+            command=["python", "-m", "headway.worker"],
+            environment=environment.to_env(),
+            secrets={
+                **_by_key(DatabaseSecret, secrets["Database"]),
+                **_by_key(ModelSecret, secrets["Model"]),
+            },
+            user=USER,
+            readonly_root_filesystem=True,
+            linux_parameters=linux,
+            stop_timeout=cdk.Duration.seconds(environment.stop_timeout_s),
+            logging=ecs.LogDriver.aws_logs(
+                stream_prefix=environment.lane,
+                log_group=logs.LogGroup(self, "Logs", retention=logs.RetentionDays.THREE_MONTHS),
+            ),
+        )
+        container.add_mount_points(ecs.MountPoint(container_path=_WRITABLE, read_only=False, source_volume="tmp"))
+
+    def _grants(
+        self,
+        environment: WorkerEnv,
+        cluster: ecs.ICluster,
+        lane: Lane,
+        sends_to: Sequence[Lane],
+        drawings: s3.IBucket,
+    ) -> None:
+        role = self.task_definition.task_role
+        lane.grant_consume(role)
+        lane.grant_bury(role)
+        for other in sends_to:
+            other.grant_send(role)
+        iam.Grant.add_to_principal(
+            grantee=role, actions=["s3:GetObject"], resource_arns=[drawings.arn_for_objects("*")]
+        )
+        if environment.protection:
+            grant_task_protection(role, cluster, actions=["ecs:UpdateTaskProtection", "ecs:GetTaskProtection"])
+
+
+def grant_task_protection(grantee: iam.IGrantable, cluster: ecs.ICluster, *, actions: Sequence[str]) -> None:
+    """Let ``grantee`` read or change the protection of this cluster's tasks, and of no other's.
+
+    A task's id is not known before it runs, so the last part of the ARN is open, and the condition closes the cluster
+    ("Actions, resources, and condition keys for Amazon ECS": UpdateTaskProtection, resource task, key ecs:cluster).
+    """
+    grantee.grant_principal.add_to_principal_policy(
+        iam.PolicyStatement(
+            actions=list(actions),
+            resources=[
+                cdk.Stack.of(cluster).format_arn(
+                    service="ecs", resource="task", resource_name=f"{cluster.cluster_name}/*"
+                )
+            ],
+            conditions={"ArnEquals": {"ecs:cluster": cluster.cluster_arn}},
+        )
+    )
+
+
+def _by_key(contract: type[Environment], secret: secretsmanager.ISecret) -> dict[str, ecs.Secret]:
+    return {variable: ecs.Secret.from_secrets_manager(secret, key) for key, variable in contract.variables().items()}
+
+
+def _check(environment: WorkerEnv, lane: Lane) -> None:
+    for name in ("visibility_timeout_s", "wait_time_s"):
+        told, real = getattr(environment, name), getattr(lane, name)
+        if told != real:
+            raise ValueError(f"{name}: the worker is told {told}, its queue has {real}; they must match")
+    for name in ("queue_urls", "dead_letter_urls"):
+        if environment.lane not in getattr(environment, name):
+            raise ValueError(f"lane {environment.lane!r} is not in {name}")
+    if environment.prefetch != 1:
+        raise ValueError(f"prefetch={environment.prefetch}: must be 1, waiting messages age against their visibility")

@@ -1,0 +1,147 @@
+"""What drains the lanes: one service a lane, and the loop that sizes the heavy one."""
+
+from pathlib import Path
+
+import aws_cdk as cdk
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_ecs as ecs
+from constructs import Construct
+
+import headway
+from headway.contract import WorkerEnv
+from headway_cdk import (
+    BacklogPublisher,
+    BacklogScaling,
+    ChangeInCapacity,
+    ExactCapacity,
+    WorkerService,
+    build_image,
+    import_image,
+)
+from stacks.jobstore import JobStoreStack
+from stacks.network import vpc_for
+from stacks.queues import QueueStack
+from stacks.settings import StageSettings
+
+#: The lane whose fleet follows its backlog; it also takes every message that no other lane is meant for.
+SCALED = "heavy"
+
+
+class ConsumerStack(cdk.Stack):
+    """The cluster, a worker service for each lane, and publisher and scaling for the heavy one."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        id_: str,
+        *,
+        settings: StageSettings,
+        stack_name: str,
+        vpc: ec2.IVpc | None,
+        queues: QueueStack,
+        store: JobStoreStack,
+    ) -> None:
+        super().__init__(scope, id_, stack_name=stack_name)
+        cluster = self._cluster(settings, vpc_for(self, settings, vpc))
+        image = self._image(settings)
+        self.services = {
+            name: WorkerService(
+                self,
+                name.capitalize(),
+                cluster=cluster,
+                image=image,
+                environment=self._environment(settings, name, queues, store),
+                lane=queues.lanes[name],
+                sends_to=[queues.lanes[SCALED]],
+                drawings=store.drawings,
+                database_secret=store.database_secret,
+                model_secret=store.model_secret,
+                cpu_units=service.cpu_units,
+                memory_mib=service.memory_mib,
+                desired_count=None if name == SCALED else service.min_tasks,
+                security_groups=store.clients,
+            )
+            for name, (_lane, service) in settings.consumed_lanes.items()
+        }
+        scaled = self.services[SCALED].service
+        self.publisher = BacklogPublisher(
+            self,
+            "Publisher",
+            stage=settings.name,
+            cluster=cluster,
+            service=scaled,
+            lanes=queues.lanes,
+            plan=settings.plan,
+            publish_every_s=settings.scaling.publish_every_s,
+            speed=_speed(settings),
+        )
+        self.scaling = BacklogScaling(
+            self,
+            "Scaling",
+            cluster=cluster,
+            service=scaled,
+            plan=settings.plan,
+            policy=_policy(settings),
+            stage=settings.name,
+            lane=SCALED,
+            period_s=settings.scaling.publish_every_s,
+        )
+
+    def _cluster(self, settings: StageSettings, vpc: ec2.IVpc) -> ecs.ICluster:
+        if settings.cluster.name:
+            return ecs.Cluster.from_cluster_attributes(self, "Cluster", cluster_name=settings.cluster.name, vpc=vpc)
+        return ecs.Cluster(self, "Cluster", vpc=vpc, container_insights_v2=ecs.ContainerInsights.ENABLED)
+
+    def _image(self, settings: StageSettings) -> ecs.ContainerImage:
+        if settings.image.name:
+            return import_image(self, "Image", name=settings.image.name)
+        return build_image(Path(headway.__file__).resolve().parent.parent, include=("requirements.txt", "headway"))
+
+    def _environment(self, settings: StageSettings, name: str, queues: QueueStack, store: JobStoreStack) -> WorkerEnv:
+        lane, service = settings.consumed_lanes[name]
+        return WorkerEnv(
+            stage=settings.name,
+            region=self.region,
+            queue_urls=queues.urls,
+            dead_letter_urls=queues.dead_letter_urls,
+            main_lane=SCALED,
+            speed=_speed(settings),
+            drawings_bucket=store.drawings.bucket_name,
+            lane=name,
+            pool=service.pool,
+            concurrency=service.concurrency,
+            prefetch=service.prefetch,
+            max_inflight=service.max_inflight,
+            wait_time_s=lane.wait_time_s,
+            polling_interval_s=service.polling_interval_s,
+            visibility_timeout_s=lane.visibility_timeout_s,
+            lease_beat_s=service.lease_beat_s,
+            soft_time_limit_s=service.soft_time_limit_s,
+            time_limit_s=service.time_limit_s,
+            stop_timeout_s=service.stop_timeout_s,
+            protection=service.protection,
+            protection_min=service.protection_min,
+            model_base_url=settings.model.base_url,
+            model_name=settings.model.name,
+            model_timeout_s=settings.model.timeout_s,
+            model_input_usd_per_mtok=settings.model.input_usd_per_mtok,
+            model_output_usd_per_mtok=settings.model.output_usd_per_mtok,
+        )
+
+
+def _speed(settings: StageSettings) -> float:
+    return settings.laptop.speed if settings.laptop else 1.0
+
+
+def _policy(settings: StageSettings) -> ExactCapacity | ChangeInCapacity:
+    numbers = settings.scaling
+    if numbers.policy == "exact":
+        return ExactCapacity(out_periods=numbers.out_periods, in_periods=numbers.in_periods)
+    return ChangeInCapacity(
+        out_at=numbers.classic.out_at_backlog_per_task,
+        out_add_tasks=numbers.classic.out_add_tasks,
+        in_at=numbers.classic.in_at_backlog_per_task,
+        out_periods=numbers.out_periods,
+        in_periods=numbers.classic.in_periods,
+        cooldown_s=numbers.classic.cooldown_s,
+    )

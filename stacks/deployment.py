@@ -1,0 +1,44 @@
+"""One stage: its stacks, in the order they are promoted."""
+
+import aws_cdk as cdk
+from constructs import Construct
+
+from stacks.consumer import ConsumerStack
+from stacks.jobstore import JobStoreStack
+from stacks.network import NetworkStack
+from stacks.producer import ProducerStack
+from stacks.queues import QueueStack
+from stacks.settings import StageSettings
+
+
+class Deployment(cdk.Stage):
+    """Infrastructure, then consumers, then producers: a message is never sent before something can take it."""
+
+    def __init__(self, scope: Construct, id_: str, *, settings: StageSettings) -> None:
+        super().__init__(scope, id_, env=cdk.Environment(account=settings.account or None, region=settings.region))
+        prefix = f"headway-{settings.name}"
+        network = (
+            None
+            if settings.network.vpc_id
+            else NetworkStack(self, "Network", settings=settings, stack_name=f"{prefix}-network")
+        )
+        vpc = network.vpc if network else None
+        queues = QueueStack(self, "Queues", settings=settings, stack_name=f"{prefix}-queues")
+        store = JobStoreStack(self, "JobStore", settings=settings, stack_name=f"{prefix}-jobstore", vpc=vpc)
+        consumer = ConsumerStack(
+            self,
+            "Consumer",
+            settings=settings,
+            stack_name=f"{prefix}-consumer",
+            vpc=vpc,
+            queues=queues,
+            store=store,
+        )
+        producer = ProducerStack(
+            self, "Producer", settings=settings, stack_name=f"{prefix}-producer", queues=queues, store=store
+        )
+        # Stacks that only share references deploy side by side; the promotion order is stated, not inferred.
+        for earlier in (queues, store):
+            consumer.add_stack_dependency(earlier)
+        producer.add_stack_dependency(consumer)
+        cdk.Tags.of(self).add("headway:stage", settings.name)

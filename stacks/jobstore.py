@@ -1,0 +1,59 @@
+"""What outlives every deployment: jobs, drawings, and the model's key."""
+
+import json
+
+import aws_cdk as cdk
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_secretsmanager as secretsmanager
+from constructs import Construct
+
+from headway_cdk import Drawings, JobDatabase
+from stacks.network import vpc_for
+from stacks.settings import StageSettings
+
+
+class JobStoreStack(cdk.Stack):
+    """The database (created, or imported by its secret), the drawings bucket and the model secret.
+
+    ``clients`` are the security groups a task joins to reach the database; an imported database brings its own rules.
+    """
+
+    def __init__(
+        self, scope: Construct, id_: str, *, settings: StageSettings, stack_name: str, vpc: ec2.IVpc | None
+    ) -> None:
+        super().__init__(scope, id_, stack_name=stack_name, termination_protection=settings.termination_protection)
+        store = settings.job_store
+        self.drawings = Drawings(self, "Drawings")
+        self.clients: list[ec2.ISecurityGroup] = []
+        if store.secret_arn:
+            self.database_secret = _secret(self, "DatabaseSecret", store.secret_arn)
+        else:
+            database = JobDatabase(
+                self,
+                "Database",
+                vpc=vpc_for(self, settings, vpc),
+                min_acu=store.min_acu,
+                max_acu=store.max_acu,
+                backup_retention_days=store.backup_retention_days,
+                deletion_protection=settings.termination_protection,
+            )
+            self.database_secret = database.secret
+            self.clients.append(database.clients)
+        self.model_secret = (
+            _secret(self, "ModelSecret", settings.model.secret_arn)
+            if settings.model.secret_arn
+            else secretsmanager.Secret(
+                self,
+                "ModelSecret",
+                description=f"The {settings.name} stage's model key: put the real one under api_key, once",
+                # A random placeholder, so that tasks can start before the key is filled in.
+                generate_secret_string=secretsmanager.SecretStringGenerator(
+                    generate_string_key="api_key", secret_string_template=json.dumps({})
+                ),
+                removal_policy=cdk.RemovalPolicy.RETAIN,
+            )
+        )
+
+
+def _secret(scope: Construct, id_: str, arn: str) -> secretsmanager.ISecret:
+    return secretsmanager.Secret.from_secret_complete_arn(scope, id_, arn)
