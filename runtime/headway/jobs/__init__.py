@@ -1,0 +1,47 @@
+"""Jobs, blocks and steps on PostgreSQL: who may change what, when, and what was recorded about it."""
+
+from headway.jobs.claims import Claim, Refusal, claim_step, finish_step, release_step, renew_claim
+from headway.jobs.database import JobStoreError, connect
+from headway.jobs.lifecycle import NewBlock, begin_job, create_job, fail_job, pending_steps, save_blocks
+from headway.jobs.queries import (
+    BlockView,
+    JobSummary,
+    JobView,
+    StepView,
+    Tally,
+    Waits,
+    job_view,
+    list_jobs,
+    tally,
+    waits,
+)
+from headway.jobs.states import JobStatus, StepStatus
+
+__all__ = [
+    "BlockView",
+    "Claim",
+    "JobStatus",
+    "JobStoreError",
+    "JobSummary",
+    "JobView",
+    "NewBlock",
+    "Refusal",
+    "StepStatus",
+    "StepView",
+    "Tally",
+    "Waits",
+    "begin_job",
+    "claim_step",
+    "connect",
+    "create_job",
+    "fail_job",
+    "finish_step",
+    "job_view",
+    "list_jobs",
+    "pending_steps",
+    "release_step",
+    "renew_claim",
+    "save_blocks",
+    "tally",
+    "waits",
+]

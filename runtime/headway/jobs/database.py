@@ -1,0 +1,53 @@
+"""How does a process reach the job store?"""
+
+import sqlalchemy as sa
+
+from headway.contract import DatabaseSecret
+
+#: A lock is held for milliseconds, never during a model call, so a longer wait is a fault to report.
+_SESSION = "-c lock_timeout=10s -c idle_in_transaction_session_timeout=15s -c timezone=UTC"
+
+
+class JobStoreError(Exception):
+    """PostgreSQL does not answer, or holds no job store; the message is one line."""
+
+
+def connect(secret: DatabaseSecret) -> sa.Engine:
+    """Return an engine; it opens no connection yet, so that a worker can build it before it forks.
+
+    One connection is kept: a worker's slot runs one transaction at a time.
+    """
+    url = sa.URL.create(
+        "postgresql+psycopg",
+        username=secret.username,
+        password=secret.password,
+        host=secret.host,
+        port=secret.port,
+        database=secret.dbname,
+    )
+    return sa.create_engine(
+        url,
+        pool_size=1,
+        max_overflow=4,
+        pool_pre_ping=True,
+        connect_args={"connect_timeout": 5, "options": _SESSION},
+    )
+
+
+def check(engine: sa.Engine) -> None:
+    """Ask for the job store's tables.
+
+    Raises:
+        JobStoreError: PostgreSQL does not answer, or was not upgraded.
+    """
+    try:
+        with engine.connect() as connection:
+            if connection.scalar(sa.text("SELECT to_regclass('jobs')")) is None:
+                raise JobStoreError("job store: no tables; run `python -m headway.jobs upgrade`")
+    except sa.exc.OperationalError as error:
+        raise JobStoreError(f"job store: {first_line(error)}") from None
+
+
+def first_line(error: sa.exc.DBAPIError) -> str:
+    """Return the database's own words, without the statement and its parameters."""
+    return str(error.orig).strip().partition("\n")[0]

@@ -1,0 +1,1 @@
+"""Schema revisions, in order; alembic loads them by path."""

@@ -1,0 +1,188 @@
+"""What people and tools read about jobs, as plain values. Times are aware datetimes; waits are wall seconds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+
+from headway.jobs.schema import blocks, calls, jobs, steps
+from headway.jobs.states import JobStatus, StepStatus
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobSummary:
+    """One job; ``steps`` counts its steps by status, ``cost_usd`` sums its model calls."""
+
+    id: UUID
+    name: str
+    status: JobStatus
+    reason: str | None
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    steps: Mapping[StepStatus, int] = field(default_factory=dict)
+    cost_usd: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepView:
+    """One check of one block."""
+
+    id: UUID
+    check_name: str
+    status: StepStatus
+    attempt: int
+    result: Mapping[str, Any] | None
+    reason: str | None
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockView:
+    """One block with its steps; ``box`` is (left, top, right, bottom) in pixels of its page."""
+
+    number: int
+    page: int
+    box: tuple[int, int, int, int]
+    image_key: str
+    steps: tuple[StepView, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobView:
+    """One job with its blocks, in their order."""
+
+    summary: JobSummary
+    blocks: tuple[BlockView, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Waits:
+    """How long work waited: a job for its blocksplit (fast), a step for its last claim (heavy); None without any."""
+
+    fast_s: float | None
+    heavy_s: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tally:
+    """Counts over all jobs.
+
+    ``jobs_open`` have not ended; ``model_calls`` were served; ``steps_called_twice`` were answered more than once.
+    """
+
+    jobs: int
+    jobs_succeeded: int
+    jobs_open: int
+    steps: int
+    steps_succeeded: int
+    model_calls: int
+    steps_called_twice: int
+
+
+def list_jobs(engine: sa.Engine, *, limit: int = 1_000) -> list[JobSummary]:
+    """Return the newest ``limit`` jobs, newest first."""
+    with engine.connect() as connection:
+        query = sa.select(jobs).order_by(jobs.c.created_at.desc(), jobs.c.id).limit(limit)
+        return _summaries(connection, connection.execute(query).all())
+
+
+def job_view(engine: sa.Engine, job_id: UUID) -> JobView | None:
+    """Return one job with everything under it; None where there is no such job."""
+    with engine.connect() as connection:
+        rows = connection.execute(sa.select(jobs).where(jobs.c.id == job_id)).all()
+        if not rows:
+            return None
+        by_block: dict[UUID, list[StepView]] = {}
+        query = sa.select(steps).where(steps.c.job_id == job_id).order_by(steps.c.check_name)
+        for row in connection.execute(query).mappings():
+            by_block.setdefault(row["block_id"], []).append(_step(row))
+        query = sa.select(blocks).where(blocks.c.job_id == job_id).order_by(blocks.c.number)
+        found = tuple(
+            BlockView(
+                number=row.number,
+                page=row.page,
+                box=tuple(row.box),
+                image_key=row.image_key,
+                steps=tuple(by_block.get(row.id, ())),
+            )
+            for row in connection.execute(query)
+        )
+        return JobView(summary=_summaries(connection, rows)[0], blocks=found)
+
+
+def waits(engine: sa.Engine, *, quantile: float = 0.95) -> Waits:
+    """Return the given quantile of each lane's waits."""
+    with engine.connect() as connection:
+        query = sa.select(_wait(jobs, quantile).label("fast_s"), _wait(steps, quantile).label("heavy_s"))
+        return Waits(**connection.execute(query).mappings().one())
+
+
+def tally(engine: sa.Engine) -> Tally:
+    """Count everything, in one snapshot."""
+    answered = sa.select(calls.c.step_id).where(calls.c.outcome == "ok").group_by(calls.c.step_id)
+    twice = answered.having(sa.func.count() > 1).subquery()
+
+    def count(table: sa.FromClause, *where: sa.ColumnElement[bool]) -> sa.ScalarSelect[int]:
+        return sa.select(sa.func.count()).select_from(table).where(*where).scalar_subquery()
+
+    query = sa.select(
+        count(jobs).label("jobs"),
+        count(jobs, jobs.c.status == JobStatus.SUCCEEDED).label("jobs_succeeded"),
+        count(jobs, jobs.c.finished_at.is_(None)).label("jobs_open"),
+        count(steps).label("steps"),
+        count(steps, steps.c.status == StepStatus.SUCCEEDED).label("steps_succeeded"),
+        count(calls, calls.c.outcome != "rate_limited").label("model_calls"),
+        count(twice).label("steps_called_twice"),
+    )
+    with engine.connect() as connection:
+        return Tally(**connection.execute(query).mappings().one())
+
+
+def _wait(table: sa.Table, quantile: float) -> sa.ScalarSelect[float]:
+    waited = sa.extract("epoch", table.c.started_at - table.c.created_at)
+    percentile = sa.cast(sa.func.percentile_cont(quantile).within_group(waited), sa.Double)
+    return sa.select(percentile).where(table.c.started_at.is_not(None)).scalar_subquery()
+
+
+def _summaries(connection: sa.Connection, rows: Any) -> list[JobSummary]:
+    ids = [row.id for row in rows]
+    by_status = sa.select(steps.c.job_id, steps.c.status, sa.func.count()).where(steps.c.job_id.in_(ids))
+    counts: dict[UUID, dict[StepStatus, int]] = {}
+    for job_id, status, number in connection.execute(by_status.group_by(steps.c.job_id, steps.c.status)):
+        counts.setdefault(job_id, {})[StepStatus(status)] = number
+    spent = sa.select(calls.c.job_id, sa.func.sum(calls.c.cost_usd)).where(calls.c.job_id.in_(ids))
+    costs = {job_id: float(cost) for job_id, cost in connection.execute(spent.group_by(calls.c.job_id))}
+    return [
+        JobSummary(
+            id=row.id,
+            name=row.name,
+            status=JobStatus(row.status),
+            reason=row.reason,
+            created_at=row.created_at,
+            started_at=row.started_at,
+            finished_at=row.finished_at,
+            steps=counts.get(row.id, {}),
+            cost_usd=costs.get(row.id, 0.0),
+        )
+        for row in rows
+    ]
+
+
+def _step(row: sa.RowMapping) -> StepView:
+    return StepView(
+        id=row["id"],
+        check_name=row["check_name"],
+        status=StepStatus(row["status"]),
+        attempt=row["attempt"],
+        result=row["result"],
+        reason=row["reason"],
+        created_at=row["created_at"],
+        started_at=row["started_at"],
+        finished_at=row["finished_at"],
+    )
