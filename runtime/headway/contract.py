@@ -57,7 +57,7 @@ _READERS: dict[type, Callable[[str, str], Any]] = {str: lambda _name, text: text
 
 
 class Environment:
-    """Both ends of one environment contract; subclasses are frozen dataclasses of str, int, float, bool and mappings."""
+    """Both ends of one environment contract; subclasses are frozen dataclasses of text, numbers, bools and mappings."""
 
     @classmethod
     def variables(cls) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """What each metric is called and measured by: one identity for the publisher, the alarms and the charts."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -8,7 +9,7 @@ class Metric:
     """A metric's name and CloudWatch unit."""
 
     name: str
-    unit: str
+    unit: Literal["Count"]
 
 
 #: Tasks to scale out to, 0 for "no".

@@ -1,5 +1,6 @@
 """The ladder of a step-scaling policy: which capacity each metric value asks for."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -61,7 +62,7 @@ def check_steps(steps: Sequence[Step]) -> None:
     """
     if not 1 <= len(steps) <= MAX_STEPS:
         raise StepsError(f"{len(steps)} steps; a policy takes 1..{MAX_STEPS}")
-    for this, following in zip(steps, steps[1:], strict=False):
+    for this, following in itertools.pairwise(steps):
         if this.upper is None or following.lower is None or this.upper > following.lower:
             raise StepsError(f"steps overlap at {following.lower}")
         if this.upper < following.lower:

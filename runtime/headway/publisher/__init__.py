@@ -1,0 +1,1 @@
+"""The gauge: counts what waits and what works, and publishes how many tasks that needs."""
