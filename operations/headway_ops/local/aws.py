@@ -52,8 +52,8 @@ def emulator(settings: emulator_config.EmulatorConfig) -> Iterator[subprocess.Po
         stop(process, number=signal.SIGTERM)
 
 
-def client(service: str, settings: emulator_config.EmulatorConfig) -> Any:
-    """Return a boto3 client that talks to the emulator and to nothing else."""
+def client(service: Any, settings: emulator_config.EmulatorConfig) -> Any:
+    """Return the boto3 client of a service by its name, for the emulator and nothing else."""
     return boto3.client(
         service,
         endpoint_url=settings.endpoint,
@@ -62,7 +62,7 @@ def client(service: str, settings: emulator_config.EmulatorConfig) -> Any:
     )
 
 
-def credentials(settings: emulator_config.EmulatorConfig) -> dict[str, str]:
+def credentials(settings: emulator_config.EmulatorConfig) -> dict[str, Any]:
     """Return boto3's arguments for the emulated account; the emulator takes a key's digits for the account."""
     return {
         "region_name": settings.region,
@@ -92,6 +92,7 @@ def _environment(settings: emulator_config.EmulatorConfig, path: Path) -> dict[s
         "PYTHONPATH": os.pathsep.join(str(root) for root in SOURCE_ROOTS),
         "BIND_HOST": "127.0.0.1",
         "GATEWAY_PORT": str(settings.port),
+        "MINISTACK_HOST": "127.0.0.1",
         "MINISTACK_ACCOUNT_ID": settings.account,
         "MINISTACK_REGION": settings.region,
         "SFTP_ENABLED": "0",

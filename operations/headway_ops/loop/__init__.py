@@ -8,7 +8,7 @@ from headway_ops.loop.alarms import AlarmSpec, AlarmState, MetricKey, TreatMissi
 from headway_ops.loop.control import ControlLoop, Event
 from headway_ops.loop.policy import Adjustment, StepPolicy, Target
 from headway_ops.loop.protection import Protections, Refusal
-from headway_ops.loop.scheduler import Service, Start, Stop, Task, TaskState, schedule
+from headway_ops.loop.scheduler import Service, Start, Stop, Task, TaskState, schedule, throttle_s
 
 __all__ = [
     "Adjustment",
@@ -29,4 +29,5 @@ __all__ = [
     "TreatMissing",
     "evaluate",
     "schedule",
+    "throttle_s",
 ]

@@ -9,6 +9,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+#: "The maximum amount of time between service restarts" (ECS developer guide, "Service throttle logic").
+MAX_THROTTLE_S = 27 * 60.0
+_FIRST_THROTTLE_S = 10.0
+
 
 class TaskState(StrEnum):
     """The states of a task that matter to the scheduler."""
@@ -65,6 +69,14 @@ def schedule(service: Service, tasks: Sequence[Task], protected: Callable[[str],
         return [Start(revision=service.revision, count=service.desired - len(current))]
     surplus = len(current) - service.desired
     return [Stop(task=task.id, reason="scale in") for task in _victims(current, protected)[:surplus]]
+
+
+def throttle_s(failures: int) -> float:
+    """Return how long a service waits before it replaces a task, after tasks that ended by themselves in a row.
+
+    The guide gives the limit; that the delay doubles from ten seconds is this model's.
+    """
+    return min(_FIRST_THROTTLE_S * 2 ** (failures - 1), MAX_THROTTLE_S) if failures else 0.0
 
 
 def _deploy(

@@ -4,7 +4,7 @@ import threading
 
 from ministack import app
 from ministack.core.responses import request_scope
-from ministack.services import cloudwatch, ecs, eventbridge, sqs
+from ministack.services import cloudwatch, ecs, eventbridge, secretsmanager, sqs
 
 from headway_ops.local.emulator import autoscaling, metrics, resources, services, stage_time
 from headway_ops.local.emulator.agent import serve_agent
@@ -18,6 +18,7 @@ def main() -> None:
     clock = stage_time.StageTime(speed=config.speed)
     conductor = Conductor(config, clock)
     resources.install()
+    resources.seed_secrets(secretsmanager, config.secrets)
     autoscaling.install(conductor)
     metrics.install(cloudwatch, conductor)
     services.install(ecs, conductor)

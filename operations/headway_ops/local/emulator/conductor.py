@@ -7,6 +7,7 @@ import json
 import random
 import threading
 import time
+from collections import Counter
 from typing import Any
 
 from ministack.services import cloudwatch, ecs
@@ -27,6 +28,7 @@ from headway_ops.loop import (
     TaskState,
     schedule,
     template,
+    throttle_s,
 )
 
 _TICK_WALL_S = 0.05
@@ -42,6 +44,7 @@ class Conductor:
         self._protections = Protections()
         self._alarms: dict[str, dict[str, Any]] = {}
         self._tasks: dict[str, LocalTask] = {}
+        self._failures: Counter[str] = Counter()
         self._ledger = Ledger(config.ledger)
         self._random = random.Random(config.seed)  # noqa: S311  # task start times, not secrets
         self._lock = threading.RLock()
@@ -176,6 +179,7 @@ class Conductor:
         for started in json.loads(answer[2])["tasks"]:
             arn = started["taskArn"]
             delay = self._random.uniform(self._config.task_start_min_s, self._config.task_start_max_s)
+            delay += throttle_s(self._failures[self._key(record)])
             task = LocalTask(
                 arn=arn,
                 service=self._key(record),
@@ -201,6 +205,7 @@ class Conductor:
         code = task.exit_code
         asked = task.stop_asked
         ecs._mark_task_stopped(arn, record, "", "ServiceSchedulerInitiated" if asked else "", exit_code=code)
+        self._failures[task.service] = 0 if asked else self._failures[task.service] + 1
         self._event("stopped", task.service, task=task.id, exit_code=code, asked=asked, killed=task.killed)
         self._protections.release(arn)
         del self._tasks[arn]

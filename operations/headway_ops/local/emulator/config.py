@@ -15,7 +15,8 @@ VARIABLE = "HEADWAY_LOCAL"
 class EmulatorConfig:
     """How the emulator plays its part; durations are stage seconds, paths absolute.
 
-    ``hosts`` maps host names that the template uses to the loopback addresses that answer for them.
+    ``hosts`` maps host names that the template uses to the loopback addresses that answer for them, ``secrets`` the
+    ARNs that it imports to the values behind them.
     ``python`` is the interpreter that stands for the image's.
     """
 
@@ -29,6 +30,7 @@ class EmulatorConfig:
     seed: int
     python: str
     hosts: Mapping[str, str]
+    secrets: Mapping[str, str]
     directory: str
 
     @property
@@ -53,6 +55,7 @@ class EmulatorConfig:
 
     def write(self, path: Path) -> None:
         """Write the configuration for ``read``."""
+        path.touch(mode=0o600)
         path.write_text(json.dumps(dataclasses.asdict(self), indent=2), encoding="utf-8")
 
     @classmethod

@@ -1,0 +1,54 @@
+"""The command line's frame: its commands, and one line and one exit code for whatever goes wrong.
+
+Exit codes: 0 ok, 1 findings, 2 usage, 3 configuration, 4 unreachable, 130 interrupted.
+"""
+
+import signal
+import sys
+from types import FrameType
+
+import typer
+
+from headway.contract import ContractError
+from headway.jobs.database import JobStoreError
+from headway_ops.cli import demo, jobs, local, worker
+from headway_ops.local.errors import StageError
+from stacks.settings import SettingsError
+
+app = typer.Typer(
+    name="headway",
+    help="Makes a slow queue keep up.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command()(demo.demo)
+app.command()(local.up)
+app.command()(local.down)
+app.command()(jobs.submit)
+app.command()(jobs.status)
+app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(worker.worker)
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        app()
+    except (SettingsError, ContractError) as error:
+        _fail(error, 3)
+    except StageError as error:
+        _fail(error, error.exit_code)
+    except JobStoreError as error:
+        _fail(error, 4)
+    except KeyboardInterrupt:
+        _fail("interrupted", 130)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _fail(error: object, code: int) -> None:
+    sys.stderr.write(f"headway: {error}\n")
+    sys.exit(code)

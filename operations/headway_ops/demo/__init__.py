@@ -1,0 +1,1 @@
+"""A burst of drawings whose truth is known, sent through a whole stage and checked against it."""

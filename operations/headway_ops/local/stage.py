@@ -1,0 +1,227 @@
+"""A whole stage on this machine: started in order, observed through the same APIs as a deployed one, ended in full."""
+
+import dataclasses
+import fcntl
+import json
+import os
+import shutil
+import signal
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from headway.contract import DatabaseSecret
+from headway.jobs.migrate import upgrade
+from headway_ops.local import aws, deploy
+from headway_ops.local.emulator.config import EmulatorConfig
+from headway_ops.local.errors import StageError, UnreachableError
+from headway_ops.local.model.server import ModelConfig
+from headway_ops.local.ports import answers, free_port
+from headway_ops.local.postgres import postgres
+from headway_ops.local.processes import Ledger, spawn, stop
+from headway_ops.local.project import PROJECT
+from stacks.settings import StageSettings
+
+#: The host name that the local stage's template gives the model.
+MODEL_HOST = "model.headway.local"
+_RECORD = "stage.json"
+
+Report = Callable[[str], None]
+
+
+def directory_of(stage: str) -> Path:
+    """Return where a local stage keeps its files."""
+    return PROJECT / ".local" / stage
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalStage:
+    """A running local stage: where its parts answer."""
+
+    name: str
+    emulator: EmulatorConfig
+    database: DatabaseSecret
+    model_port: int
+    deploy_s: float
+
+    def client(self, service: str) -> Any:
+        """Return a boto3 client of the emulated account."""
+        return aws.client(service, self.emulator)
+
+    def model_usage(self) -> dict[str, Any]:
+        """Return the model's calls in flight and their peak, quota and samples.
+
+        Raises:
+            UnreachableError: the model does not answer.
+        """
+        try:
+            with urllib.request.urlopen(
+                f"http://127.0.0.1:{self.model_port}/usage", timeout=5
+            ) as answer:  # our own loopback
+                usage: dict[str, Any] = json.load(answer)
+                return usage
+        except OSError as error:
+            raise UnreachableError(f"the model server does not answer: {error}") from None
+
+    def events(self) -> list[dict[str, Any]]:
+        """Return what happened to alarms, services and tasks so far, oldest first."""
+        if not self.emulator.events.exists():
+            return []
+        return [json.loads(line) for line in self.emulator.events.read_text(encoding="utf-8").splitlines()]
+
+    def enter(self) -> None:
+        """Make this process one of the emulated account's: its AWS clients talk to the emulator from now on."""
+        os.environ.update(aws.environment(self.emulator))
+
+    def record(self) -> None:
+        """Write the stage down, for commands that run beside it."""
+        path = Path(self.emulator.directory) / _RECORD
+        path.touch(mode=0o600)
+        path.write_text(json.dumps(dataclasses.asdict(self)), encoding="utf-8")
+
+    @classmethod
+    def attach(cls, stage: str) -> Self | None:
+        """Return the local stage of that name where one is running, else None."""
+        path = directory_of(stage) / _RECORD
+        if not path.exists():
+            return None
+        record = json.loads(path.read_text(encoding="utf-8"))
+        record["emulator"] = EmulatorConfig(**record["emulator"])
+        record["database"] = DatabaseSecret(**record["database"])
+        running = cls(**record)
+        return running if answers(running.emulator.port) else None
+
+
+@contextmanager
+def local_stage(settings: StageSettings, *, speed: float, seed: int, report: Report) -> Iterator[LocalStage]:
+    """Run a stage until the block ends; whatever an earlier run left behind is ended first.
+
+    Raises:
+        StageError: it cannot be run as it is set up, or is running already.
+        UnreachableError: a part of it does not come up.
+    """
+    if settings.laptop is None:
+        raise StageError(f"stage = {settings.name!r}: has no [stages.{settings.name}.laptop] table; use --stage local")
+    directory = directory_of(settings.name)
+    directory.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as running:
+        running.enter_context(_sole(directory))
+        _clear(directory)
+        log = directory / "cdk.log"
+        report("synthesizing the stage")
+        ledger = Ledger(directory / "processes")
+        running.callback(ledger.reap)
+        synth = deploy.synthesize(directory / "cdk.out", log, ledger)
+        database = running.enter_context(postgres(directory, ledger))
+        report("migrating the job store")
+        upgrade(database)
+        model_port = free_port()
+        emulator = _emulator_config(settings, directory, database, model_port, speed, seed)
+        running.enter_context(_model(settings, emulator, ledger))
+        running.enter_context(aws.emulator(emulator))
+        deploy.finish(synth, log)
+        report("deploying its stacks")
+        began = time.monotonic()
+        deploy.deploy(
+            settings.name,
+            directory / "cdk.out",
+            account=emulator.account,
+            region=emulator.region,
+            env=aws.environment(emulator),
+            log=log,
+            ledger=ledger,
+        )
+        stage = LocalStage(
+            name=settings.name,
+            emulator=emulator,
+            database=database,
+            model_port=model_port,
+            deploy_s=time.monotonic() - began,
+        )
+        stage.record()
+        running.callback((directory / _RECORD).unlink, missing_ok=True)
+        # Registered last, so that they run first: nothing interrupts the end, and no task outlives what it talks to.
+        running.callback(ledger.reap)
+        running.callback(_end_undisturbed)
+        yield stage
+
+
+@contextmanager
+def _sole(directory: Path) -> Iterator[None]:
+    """Hold the stage's lock; it goes with the process, however that ends."""
+    with (directory / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StageError(f"a local stage is running in {directory}: end it first (headway down)") from None
+        yield
+
+
+def _end_undisturbed() -> None:
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+
+
+def _clear(directory: Path) -> None:
+    Ledger(directory / "processes").reap()
+    for path in directory.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        elif path.name != "lock":
+            path.unlink(missing_ok=True)
+
+
+def _emulator_config(
+    settings: StageSettings, directory: Path, database: DatabaseSecret, model_port: int, speed: float, seed: int
+) -> EmulatorConfig:
+    assert settings.laptop is not None  # noqa: S101  # local_stage refuses a stage without
+    secret = {key: str(value) for key, value in dataclasses.asdict(database).items()}
+    return EmulatorConfig(
+        account=settings.account,
+        region=settings.region,
+        port=free_port(),
+        agent_port=free_port(),
+        speed=speed,
+        task_start_min_s=settings.laptop.task_start_min_s,
+        task_start_max_s=settings.laptop.task_start_max_s,
+        seed=seed,
+        python=sys.executable,
+        hosts={MODEL_HOST: f"127.0.0.1:{model_port}"},
+        secrets={
+            settings.job_store.secret_arn: json.dumps(secret),
+            settings.model.secret_arn: json.dumps({"api_key": "local"}),
+        },
+        directory=str(directory),
+    )
+
+
+@contextmanager
+def _model(settings: StageSettings, emulator: EmulatorConfig, ledger: Ledger) -> Iterator[None]:
+    assert settings.laptop is not None  # noqa: S101  # local_stage refuses a stage without
+    directory = Path(emulator.directory)
+    config = ModelConfig(
+        quota_calls=settings.model.quota_calls,
+        speed=emulator.speed,
+        call_min_s=settings.laptop.call_min_s,
+        call_max_s=settings.laptop.call_max_s,
+        seed=emulator.seed,
+        log=str(directory / "calls.jsonl"),
+    )
+    port = emulator.hosts[MODEL_HOST].rpartition(":")[2]
+    process = spawn(
+        [sys.executable, "-m", "headway_ops.local.model", port, json.dumps(dataclasses.asdict(config))],
+        env={"PATH": os.defpath, "LANG": "C.UTF-8"},
+        log=directory / "model.log",
+        ledger=ledger,
+    )
+    try:
+        yield
+    finally:
+        stop(process, number=signal.SIGTERM, within_s=2)
