@@ -1,0 +1,104 @@
+"""The loop as a whole: datapoints in, desired counts out, on a clock that the test moves."""
+
+from headway.scaling import ScalingPlan
+from headway_ops.loop import Adjustment, AlarmSpec, ControlLoop, MetricKey, StepPolicy, Target, TreatMissing
+
+OUT, IN = MetricKey("Headway", "ScaleOutTo"), MetricKey("Headway", "ScaleInTo")
+SERVICE = "cluster/heavy"
+PLAN = ScalingPlan(
+    concurrency=4, max_inflight=1, quota_calls=40, min_tasks=1, calls_per_job=0, spare_slots=0, burst_beta=0
+)
+
+
+def alarm(name: str, metric: MetricKey, *, periods: int, action: str) -> AlarmSpec:
+    """An alarm on a published level of one or more."""
+    return AlarmSpec(
+        name=name,
+        metric=metric,
+        comparison="GreaterThanOrEqualToThreshold",
+        threshold=1,
+        period_s=10,
+        evaluation_periods=periods,
+        datapoints_to_alarm=periods,
+        treat_missing=TreatMissing.NOT_BREACHING,
+        statistic="Maximum",
+        actions=(action,),
+    )
+
+
+def stage() -> ControlLoop:
+    """A service of one task under both ExactCapacity policies."""
+    loop = ControlLoop()
+    loop.add_target(SERVICE, Target(min_capacity=1, max_capacity=PLAN.cap))
+    for name in ("out", "in"):
+        policy = StepPolicy(adjustment=Adjustment.EXACT, steps=PLAN.steps, cooldown_s=0)
+        loop.add_policy(name, SERVICE, policy)
+    loop.add_alarm(alarm("scale-out", OUT, periods=1, action="out"))
+    loop.add_alarm(alarm("scale-in", IN, periods=3, action="in"))
+    return loop
+
+
+def publish(loop: ControlLoop, at: float, *, out: float = 0, in_: float = 0) -> None:
+    """One beat of the publisher, evaluated when its period is over."""
+    loop.put(OUT, out, at)
+    loop.put(IN, in_, at)
+    loop.step(at + 5)
+
+
+def test_a_published_need_becomes_the_desired_count_one_period_later() -> None:
+    """A level of 6 published at 3 s is acted on when its 10 s period ends, not before."""
+    loop = stage()
+    loop.put(OUT, 6, 3)
+    loop.step(9)
+    assert loop.desired[SERVICE] == 1
+    events = loop.step(10)
+    assert loop.desired[SERVICE] == 6
+    assert [(e.kind, e.before, e.after) for e in events if e.kind == "scale-out"] == [("scale-out", "1", "6")]
+
+
+def test_scale_in_needs_three_lows_in_a_row() -> None:
+    """Counts may be stale for a minute: two lows and a zero do nothing, the third low in a row scales in."""
+    loop = stage()
+    loop.desired[SERVICE] = 8
+    for n, level in enumerate([2, 2, 0, 2, 2]):
+        publish(loop, 5 + n * 10, in_=level)
+    assert loop.desired[SERVICE] == 8
+    publish(loop, 55, in_=2)
+    loop.step(61)
+    assert loop.desired[SERVICE] == 2
+
+
+def test_a_silent_publisher_never_scales_in() -> None:
+    """With no datapoint at all for ten minutes the desired count stays as it was."""
+    loop = stage()
+    loop.desired[SERVICE] = 8
+    publish(loop, 5, in_=2)
+    for now in range(20, 600, 10):
+        loop.step(now)
+    assert loop.desired[SERVICE] == 8
+
+
+def test_an_alarm_that_stays_on_acts_again_once_a_minute() -> None:
+    """A level that rises while the alarm is on already is acted on at the next minute's re-invocation."""
+    loop = stage()
+    changes = []
+    for n in range(12):
+        loop.put(OUT, 4 if n < 2 else 9, n * 10 + 5)
+        changes += [(e.at, e.after) for e in loop.step(n * 10 + 10) if e.kind == "scale-out"]
+    assert changes == [(10, "4"), (70, "9")]
+
+
+def test_an_alarm_looks_at_its_own_dimensions_only() -> None:
+    """Another stage's datapoint under the same name is another metric."""
+    loop = stage()
+    loop.put(MetricKey("Headway", "ScaleOutTo", frozenset({("Stage", "other")})), 9, 3)
+    loop.step(10)
+    assert loop.desired[SERVICE] == 1
+
+
+def test_the_desired_count_keeps_to_the_targets_bounds() -> None:
+    """A level above the cap sets the cap."""
+    loop = stage()
+    loop.put(OUT, 99, 3)
+    loop.step(10)
+    assert loop.desired[SERVICE] == PLAN.cap == 10
