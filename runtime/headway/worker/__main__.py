@@ -1,0 +1,53 @@
+"""``python -m headway.worker``: consumes one lane. Exit codes: 0 ended well, 3 configuration, 4 unreachable."""
+
+import logging
+import os
+import sys
+from typing import Any
+
+from celery.signals import setup_logging
+
+from headway.clock import StageClock
+from headway.contract import ContractError, DatabaseSecret, ModelSecret, WorkerEnv
+from headway.vision.plugins import PluginError, load_checks, load_splitter
+from headway.worker.app import create_app
+from headway.worker.boot import UnreachableError, check_surroundings
+from headway.worker.resources import Resources
+
+
+def main() -> int:
+    """Check the surroundings, then work until a signal ends it."""
+    try:
+        env = WorkerEnv.from_env(os.environ)
+        database, model = DatabaseSecret.from_env(os.environ), ModelSecret.from_env(os.environ)
+        resources = Resources(
+            env, database, model, StageClock(env.speed), splitter=load_splitter(), checks=load_checks()
+        )
+        app = create_app(resources)
+        check_surroundings(env, database)
+    except (ContractError, PluginError, UnreachableError) as error:
+        sys.stderr.write(f"headway.worker: {error}\n")
+        return 4 if isinstance(error, UnreachableError) else 3
+    worker = app.Worker(
+        hostname=f"{env.lane}@%h",
+        pool_cls=env.pool,
+        concurrency=env.concurrency,
+        queues=[env.lane],
+        loglevel="INFO",
+        without_gossip=True,
+        without_mingle=True,
+        without_heartbeat=True,
+        quiet=True,
+    )
+    worker.start()
+    return worker.exitcode or 0
+
+
+@setup_logging.connect
+def _log_to_stderr(**_: Any) -> None:
+    """Leave stdout to the metric lines."""
+    logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

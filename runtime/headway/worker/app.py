@@ -1,0 +1,62 @@
+"""The Celery app of a worker: its settings, its two tasks, its bootsteps."""
+
+import logging
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+import celery
+
+from headway.clock import StageClock
+from headway.contract import WorkerEnv
+from headway.producer.broker import BLOCKSPLIT, RUN_STEP
+from headway.worker.blocksplit import blocksplit
+from headway.worker.guard import ProtectionGuard
+from headway.worker.lease import LeaseKeeper
+from headway.worker.resources import Resources
+from headway.worker.settings import worker_settings
+from headway.worker.step import run_step
+from headway.worker.verdicts import BuryError
+
+logger = logging.getLogger(__name__)
+
+
+class WorkerApp(celery.Celery):
+    """A Celery app that its bootsteps find their stage's environment and clock on, as ``app.headway``."""
+
+    def __init__(self, env: WorkerEnv, clock: StageClock) -> None:
+        super().__init__("headway", task_cls="headway.worker.app:WorkerTask")
+        self.headway = (env, clock)
+        self.conf.update(worker_settings(env, clock))
+        self.steps["consumer"].update({LeaseKeeper, ProtectionGuard})
+
+
+class WorkerTask(celery.Task):  # type: ignore[type-arg]  # generic in the stubs only
+    """A task whose messages are settled by headway.worker.request."""
+
+    Request = "headway.worker.request:Request"
+
+
+def create_app(resources: Resources) -> WorkerApp:
+    """Return the app with both tasks: where a stage has no fast lane, the heavy lane's workers split drawings too."""
+    app = WorkerApp(resources.env, resources.clock)
+
+    def send_step(step_id: UUID) -> None:
+        app.send_task(RUN_STEP, args=[str(step_id)], queue=resources.env.main_lane)
+
+    def register(name: str, work: Callable[[UUID], None]) -> None:
+        @app.task(name=name)
+        def _task(*args: Any) -> None:
+            work(_only_id(args))
+
+    register(BLOCKSPLIT, lambda job_id: blocksplit(job_id, resources, send_step))
+    register(RUN_STEP, lambda step_id: run_step(step_id, resources))
+    return app
+
+
+def _only_id(args: tuple[Any, ...]) -> UUID:
+    try:
+        (text,) = args
+        return UUID(text)
+    except (ValueError, TypeError, AttributeError):
+        raise BuryError(f"arguments {args!r}: must be one id") from None

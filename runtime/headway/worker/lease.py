@@ -1,0 +1,89 @@
+"""Keeps held messages hidden while their work lives.
+
+A visibility timeout is short, so that a killed worker's messages come back within minutes; this thread extends it for
+as long as this process holds the message. It has a thread and a client of its own: a slow SQS must not stop the polls,
+and Celery's event loop does not run while a warm shutdown waits for its tasks.
+"""
+
+import itertools
+import logging
+import threading
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import boto3
+import botocore.config
+import botocore.exceptions
+from celery import bootsteps
+from celery.worker.consumer.tasks import Tasks
+
+from headway.worker.settings import beat_s, visibility_s
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+logger = logging.getLogger(__name__)
+
+#: SQS API reference, ChangeMessageVisibilityBatch: "up to 10 messages".
+_BATCH = 10
+_CONFIG = botocore.config.Config(connect_timeout=2, read_timeout=3, retries={"total_max_attempts": 2})
+
+
+def batches(held: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield (queue URL, at most ten receipt handles) for messages held as handle -> queue URL."""
+    by_queue = sorted(held.items(), key=lambda item: item[1])
+    for queue_url, items in itertools.groupby(by_queue, key=lambda item: item[1]):
+        handles = [handle for handle, _ in items]
+        for start in range(0, len(handles), _BATCH):
+            yield queue_url, handles[start : start + _BATCH]
+
+
+def extend(client: "SQSClient", held: dict[str, str], visibility: int) -> None:
+    """Extend every held message to ``visibility`` seconds from now; what fails is tried again at the next beat."""
+    for queue_url, handles in batches(held.copy()):
+        entries: Any = [
+            {"Id": str(number), "ReceiptHandle": handle, "VisibilityTimeout": visibility}
+            for number, handle in enumerate(handles)
+        ]
+        try:
+            answer = client.change_message_visibility_batch(QueueUrl=queue_url, Entries=entries)
+        except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError) as error:
+            logger.warning("%s: visibility not extended: %s", queue_url, error)
+            continue
+        for failed in answer.get("Failed", ()):
+            if handles[int(failed["Id"])] in held:  # else it was settled meanwhile
+                logger.warning("%s: visibility not extended: %s %s", queue_url, failed["Code"], failed.get("Message"))
+
+
+class LeaseKeeper(bootsteps.StartStopStep):
+    """The bootstep that runs the thread from the consumer's first start until the pool has ended."""
+
+    requires = (Tasks,)
+
+    def __init__(self, consumer: Any, **options: Any) -> None:
+        super().__init__(consumer, **options)
+        self._over = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self, consumer: Any) -> None:
+        """Start the thread, once: a consumer starts again after each lost connection."""
+        self._consumer = consumer
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="lease-keeper", daemon=True)
+            self._thread.start()
+
+    def stop(self, consumer: Any) -> None:
+        """Go on: tasks are still running."""
+
+    def shutdown(self, consumer: Any) -> None:
+        """End the thread; the pool has ended before."""
+        self._over.set()
+
+    def _run(self) -> None:
+        env, clock = self._consumer.app.headway
+        client = boto3.client("sqs", region_name=env.region, config=_CONFIG)
+        visibility = visibility_s(env, clock)
+        while not self._over.wait(beat_s(env, clock)):
+            connection = self._consumer.connection
+            if connection is not None:
+                extend(client, connection.transport.held, visibility)

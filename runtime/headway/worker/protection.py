@@ -1,0 +1,89 @@
+"""When is a task protected from scale-in? Pure: times, the busy count and the agent's answers go in.
+
+Work starts only under a confirmed protection. Acquiring it before every receive would keep idle tasks protected, so
+the barrier is after the receive; a message that meets a refusal goes back at once, for a task that can be protected.
+All times are stage seconds from one monotonic clock.
+"""
+
+import dataclasses
+from dataclasses import dataclass
+from enum import Enum, auto
+
+#: After the last message a task stays protected this long: the next one may be a poll away.
+LINGER_S = 15.0
+#: The first pause after a refusal, and the longest.
+_PAUSE_S = 5.0
+_PAUSE_CAP_S = 120.0
+#: A renewal that failed is tried again this much later.
+_RENEW_AGAIN_S = 30.0
+
+
+class Action(Enum):
+    """What to do now."""
+
+    WAIT = auto()
+    ACQUIRE = auto()
+    RENEW = auto()
+    RELEASE = auto()
+
+
+class Admission(Enum):
+    """What a request may do now."""
+
+    START = auto()
+    WAIT = auto()
+    HAND_BACK = auto()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Protection:
+    """What is known of the task's protection.
+
+    ``until``: it lapses then; 0 without one. ``renew_at``, ``refused_until``: not before. ``refusals``: in a row.
+    ``idle_since``: when the last message was settled, None while one is held.
+    """
+
+    life_s: float
+    until: float = 0.0
+    renew_at: float = 0.0
+    refused_until: float = 0.0
+    refusals: int = 0
+    idle_since: float | None = None
+
+    def admission(self, now: float) -> Admission:
+        """Return what a request that arrives now may do."""
+        if now < self.until:
+            return Admission.START
+        return Admission.HAND_BACK if now < self.refused_until else Admission.WAIT
+
+    def seen(self, now: float, *, busy: int) -> "Protection":
+        """Note how many messages are held."""
+        if busy:
+            return dataclasses.replace(self, idle_since=None)
+        return self if self.idle_since is not None else dataclasses.replace(self, idle_since=now)
+
+    def action(self, now: float) -> Action:
+        """Return what is due."""
+        protected = now < self.until
+        if self.idle_since is not None:
+            return Action.RELEASE if protected and now >= self.idle_since + LINGER_S else Action.WAIT
+        if protected:
+            return Action.RENEW if now >= self.renew_at else Action.WAIT
+        return Action.ACQUIRE if now >= self.refused_until else Action.WAIT
+
+    def granted(self, now: float) -> "Protection":
+        """Note a granted protection: renewed at half its life, so that it lapses soon after a crash."""
+        return Protection(
+            life_s=self.life_s, until=now + self.life_s, renew_at=now + self.life_s / 2, idle_since=self.idle_since
+        )
+
+    def refused(self, now: float) -> "Protection":
+        """Note a refusal, or an answer that says nothing: it counts as unprotected, unless one still holds."""
+        if now < self.until:
+            return dataclasses.replace(self, renew_at=now + _RENEW_AGAIN_S)
+        pause_s = min(_PAUSE_S * 2.0 ** min(self.refusals, 10), _PAUSE_CAP_S)
+        return dataclasses.replace(self, refused_until=now + pause_s, refusals=self.refusals + 1)
+
+    def released(self) -> "Protection":
+        """Forget the protection; noted before the agent is asked, so that nothing starts meanwhile."""
+        return Protection(life_s=self.life_s, idle_since=self.idle_since)

@@ -1,0 +1,132 @@
+"""Makes one step's model call: claimed before, kept by a beat while it runs, finished by a guarded write after."""
+
+import logging
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+from uuid import UUID
+
+import botocore.exceptions
+import sqlalchemy as sa
+import stamina
+from celery.exceptions import SoftTimeLimitExceeded
+
+from headway.jobs import Claim, Refusal, claim_step, finish_step, release_step, renew_claim
+from headway.vision.calls import Call, Origin
+from headway.vision.checks import Check, UnreadableError
+from headway.vision.client import CallError
+from headway.vision.gate import Running
+from headway.worker.resources import Resources
+from headway.worker.verdicts import BuryError, HandBackError
+
+logger = logging.getLogger(__name__)
+
+#: A step whose attempts bring nothing fails at this one, before the redrive policy takes its message unseen.
+MAX_ATTEMPTS = 4
+#: Stage seconds until a step that gave up is tried again.
+_AGAIN_S = 60.0
+#: Wall seconds for which a paid answer is kept while the job store is away.
+_PERSIST_S = 300.0
+
+#: Faults that another attempt may not meet. A MemoryError that left a task would end the whole worker (Celery's
+#: Request.on_failure raises it in the main process).
+_PASSING = (
+    SoftTimeLimitExceeded,
+    MemoryError,
+    botocore.exceptions.BotoCoreError,
+    botocore.exceptions.ClientError,
+)
+
+T = TypeVar("T")
+
+
+class _ClaimLostError(Exception):
+    """Somebody else holds the step now, or its job has ended."""
+
+
+def run_step(step_id: UUID, resources: Resources) -> None:
+    """Claim the step, ask the model, and write its result.
+
+    Raises:
+        BuryError: there is no such step.
+        HandBackError: somebody holds the step, or this attempt brought nothing.
+    """
+    claim = claim_step(resources.engine, step_id, lease_s=resources.lease_s)
+    if isinstance(claim, Refusal):
+        _refused(claim)
+        return
+    paid: list[Call] = []
+    try:
+        result = _answer(claim, resources, paid)
+    except _ClaimLostError:
+        logger.info("step %s: claim lost, its answer is discarded", step_id)
+        _persist(lambda: finish_step(resources.engine, claim, result=None, reason="claim lost", paid=paid))
+    except (CallError, UnreadableError) as error:
+        _gave_up(claim, resources, paid, str(error), final=isinstance(error, UnreadableError) or error.final)
+    except _PASSING as error:
+        _gave_up(claim, resources, paid, repr(error), final=False)
+    else:
+        if not _persist(lambda: finish_step(resources.engine, claim, result=result, paid=paid)):
+            logger.info("step %s: its answer came too late and is discarded", step_id)
+
+
+def _refused(refusal: Refusal) -> None:
+    if refusal.unknown:
+        raise BuryError(refusal.reason)
+    if refusal.held_s:
+        raise HandBackError(refusal.reason, math.ceil(refusal.held_s))
+    logger.info("%s; dropped", refusal.reason)
+
+
+def _answer(claim: Claim, resources: Resources, paid: list[Call]) -> Mapping[str, Any]:
+    check: Check | None = resources.checks.get(claim.check_name)
+    if check is None:
+        raise UnreadableError(f"check {claim.check_name!r} is not installed")
+    origin = Origin(job_id=claim.job_id, step_id=claim.step_id, attempt=claim.attempt)
+
+    def account(call: Call) -> None:
+        paid.append(call)
+        resources.log_call(call, origin)
+
+    png = resources.read(claim.image_key)
+    answer = resources.loop.submit(resources.asker.ask(check, png, origin, account))
+    try:
+        return _while_held(answer, claim, resources)
+    finally:
+        answer.abandon()
+
+
+def _while_held(answer: Running[T], claim: Claim, resources: Resources) -> T:
+    """Wait for the answer, and renew the claim at every beat."""
+    while True:
+        try:
+            return answer.result(resources.beat_s)
+        except TimeoutError:
+            if answer.done():
+                raise
+        try:
+            kept = renew_claim(resources.engine, claim, lease_s=resources.lease_s)
+        except sa.exc.DBAPIError as error:
+            # The call is paid for: it goes on, and the guarded write decides.
+            logger.warning("step %s: claim not renewed: %s", claim.step_id, error.orig)
+        else:
+            if not kept:
+                raise _ClaimLostError
+
+
+def _gave_up(claim: Claim, resources: Resources, paid: list[Call], reason: str, *, final: bool) -> None:
+    if final or claim.attempt >= MAX_ATTEMPTS:
+        reason = reason if final else f"gave up after {claim.attempt} attempts: {reason}"
+        logger.warning("step %s failed: %s", claim.step_id, reason)
+        _persist(lambda: finish_step(resources.engine, claim, result=None, reason=reason, paid=paid))
+        return
+    _persist(lambda: release_step(resources.engine, claim, reason=reason, paid=paid))
+    raise HandBackError(reason, math.ceil(resources.clock.wall(_AGAIN_S)))
+
+
+def _persist(write: Callable[[], T]) -> T:
+    """Write what was paid for, again and again while the job store is away."""
+    for attempt in stamina.retry_context(on=sa.exc.DBAPIError, attempts=None, timeout=_PERSIST_S):
+        with attempt:
+            return write()
+    raise AssertionError("retry_context returns or raises")

@@ -1,0 +1,228 @@
+"""Kombu's SQS transport, mended where one fault would cost a lane or a message.
+
+In Kombu 5.7.0 one failed ReceiveMessage ends the poll chain of its lane (AsyncAWSQueryConnection._on_list_ready returns
+a list, Channel._on_messages_ready expects a mapping), a poll that is never answered ends it too (CurlClient sets no
+timeout), a message of an unknown lane cannot be acknowledged (Channel.basic_ack finds the client by routing key), and
+a returned message hides for the wait time (Channel._put). Here every poll ends, every end is followed by a poll, and a
+message is settled at the queue it came from.
+"""
+
+import logging
+import random
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import botocore.exceptions
+import pycurl  # type: ignore[import-untyped]  # it ships no types
+from kombu.asynchronous.aws.connection import AsyncHTTPSConnection
+from kombu.asynchronous.aws.sqs.connection import AsyncSQSConnection
+from kombu.transport import SQS, virtual
+from vine import promise
+
+from headway.worker.polling import PollFailure, failure, poll_again_after_s
+
+logger = logging.getLogger(__name__)
+
+_CONNECT_TIMEOUT_S = 5
+#: How much longer than its wait time a long poll may take.
+_ANSWER_WITHIN_S = 5
+#: An SQS string attribute takes what XML 1.0 takes (SQS API reference, SendMessage).
+_NOT_IN_ATTRIBUTES = re.compile(r"[^\x20-\ud7ff\ue000-\ufffd]")
+_REASON_LENGTH = 500
+REASON_ATTRIBUTE = "headway-reason"
+
+# Celery's stubs know a transport's users, not its makers: its classes stay untyped here.
+_AnyConnection: Any = AsyncSQSConnection
+_AnyMessage: Any = virtual.Message
+_AnyQoS: Any = SQS.QoS
+_AnyChannel: Any = SQS.Channel
+_AnyTransport: Any = SQS.Transport
+
+_AWS_ERRORS = (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError)
+
+
+class _BoundedRequests(AsyncHTTPSConnection):
+    """Requests that end: CurlClient calls ``on_prepare`` once a handle is set up, before it is used."""
+
+    def getrequest(self) -> Any:
+        request = super().getrequest()
+        request.on_prepare = self._bound
+        return request
+
+    def _bound(self, curl: Any) -> None:
+        curl.setopt(pycurl.CONNECTTIMEOUT, _CONNECT_TIMEOUT_S)
+        curl.setopt(pycurl.TIMEOUT, int(self.timeout))
+
+
+class _PollConnection(_AnyConnection):  # type: ignore[misc]  # see above
+    """Receives messages; a poll that fails in any way answers with a PollFailure instead of raising in the hub."""
+
+    def __init__(self, sqs_connection: Any, *, timeout_s: float, **options: Any) -> None:
+        super().__init__(sqs_connection, **options)
+        self._timeout_s = timeout_s
+
+    def get_http_connection(self) -> _BoundedRequests:
+        return _BoundedRequests(timeout=self._timeout_s, http_client=self._httpclient)
+
+    def _on_list_ready(self, parent: Any, markers: Any, operation: str, response: Any) -> Any:
+        try:
+            if response.status == self.STATUS_CODE_OK:
+                return super()._on_list_ready(parent, markers, operation, response)
+            http = response.response
+            return failure(response.status, http.content or b"", str(http.error or ""))
+        except Exception as error:  # a cut or garbled answer is a failed poll, whatever it breaks
+            return PollFailure(reason=repr(error))
+
+
+class Message(_AnyMessage):  # type: ignore[misc]  # see above
+    """A message that can also go back with a delay, or to the dead-letter queue with its reason."""
+
+    def hand_back(self, delay_s: int = 0) -> None:
+        """Make the message visible to every worker again in ``delay_s`` wall seconds."""
+        self.channel.change_visibility(self.delivery_info["sqs_queue"], self.delivery_tag, delay_s)
+        self._settled()
+
+    def bury(self, reason: str) -> None:
+        """Move the message to its lane's dead-letter queue."""
+        self.channel.move_to_dead_letters(self.delivery_info["sqs_queue"], self.delivery_info["sqs_message"], reason)
+        self._settled()
+
+    def _settled(self) -> None:
+        self.channel.qos.ack(self.delivery_tag)
+        self._state = "REJECTED"
+
+
+class QoS(_AnyQoS):  # type: ignore[misc]  # see above
+    """Keeps the transport's list of held messages: received, and neither acknowledged nor returned."""
+
+    def append(self, message: Any, delivery_tag: str) -> None:
+        """Note a message that was received."""
+        super().append(message, delivery_tag)
+        self.channel.connection.held[delivery_tag] = message.delivery_info["sqs_queue"]
+
+    def ack(self, delivery_tag: str) -> None:
+        """Note a message that was acknowledged."""
+        super().ack(delivery_tag)
+        self.channel.connection.held.pop(delivery_tag, None)
+
+    def reject(self, delivery_tag: str, requeue: bool = False) -> None:
+        """Note a message that was returned."""
+        super().reject(delivery_tag, requeue=requeue)
+        self.channel.connection.held.pop(delivery_tag, None)
+
+
+class Channel(_AnyChannel):  # type: ignore[misc]  # see above
+    """A channel whose polls always go on, and whose messages are settled by their own queue's URL."""
+
+    QoS = QoS
+    Message = Message
+
+    def sqs(self, queue: str | None = None) -> Any:
+        """Return the one client of all lanes: they share region and role, and each call carries its queue's URL."""
+        return super().sqs()
+
+    def asynsqs(self, queue: str | None = None) -> Any:
+        """Return the one connection of all polls."""
+        if self._asynsqs is None:
+            self._asynsqs = _PollConnection(
+                self.sqs(), timeout_s=self.wait_time_seconds + _ANSWER_WITHIN_S, region=self.region
+            )
+        return self._asynsqs
+
+    def _schedule_queue(self, queue: str) -> None:
+        if queue not in self._active_queues:
+            return
+        if self.connection.paused() or not self.qos.can_consume():
+            self.hub.call_later(self.connection.polling_interval, self._schedule_queue, queue)
+            return
+        try:
+            self._get_async(queue, self._get_message_estimate(), callback=promise(self._polled, (queue,)))
+        except Exception as error:  # credentials that cannot be had, say: raised here, it would end the poll chain
+            self._polled(queue, PollFailure(reason=repr(error)))
+
+    def _on_messages_ready(self, queue: str, qname: str, messages: Any) -> int | PollFailure:
+        if isinstance(messages, PollFailure):
+            return messages
+        try:
+            for message in messages.get("Messages") or ():
+                self._deliver_or_bury(queue, qname, message)
+        except Exception:  # a fault in a consumer; what it held comes back by its visibility timeout
+            logger.exception("lane %s: a message could not be handled", qname)
+        return len(messages.get("Messages") or ())
+
+    def _deliver_or_bury(self, queue_url: str, name: str, message: Any) -> None:
+        callback = self.connection._callbacks.get(name)
+        if callback is None:
+            self._release_messages(queue_url, name, [message])
+            return
+        try:
+            payload = self._message_to_python(message, name, queue_url)
+            self.message_to_python(payload)
+        except Exception as error:  # whatever a stranger's body breaks
+            self.move_to_dead_letters(queue_url, message, f"no Celery message: {error!r}")
+        else:
+            callback(payload)
+
+    def _polled(self, queue: str, outcome: int | PollFailure) -> None:
+        failures = self.connection.poll_failures
+        if not isinstance(outcome, PollFailure):
+            if failures.pop(queue, 0):
+                logger.info("lane %s: polling again", queue)
+            self._loop1(queue, outcome)
+            return
+        failures[queue] = failures.get(queue, 0) + 1
+        if outcome.fatal:
+            self.connection.on_fatal(f"lane {queue}: {outcome.reason}")
+            return
+        delay_s = poll_again_after_s(failures[queue], random.random())  # noqa: S311  # jitter, no secret
+        logger.warning("lane %s: poll failed (%s), again in %.1f s", queue, outcome.reason, delay_s)
+        self.hub.call_later(delay_s, self._schedule_queue, queue)
+
+    def _restore(self, message: Any, *_unwanted: Any) -> None:
+        """Return a message at once: Kombu would hide it for the wait time, and find its queue by routing key."""
+        self.change_visibility(message.delivery_info["sqs_queue"], message.delivery_tag, 0)
+
+    def change_visibility(self, queue_url: str, handle: str, visibility_s: int) -> None:
+        """Set a held message's visibility timeout; where that fails, the one it has brings it back."""
+        try:
+            self.sqs().change_message_visibility(
+                QueueUrl=queue_url, ReceiptHandle=handle, VisibilityTimeout=visibility_s
+            )
+        except _AWS_ERRORS as error:
+            logger.warning("%s: a message could not be returned, its visibility timeout will: %s", queue_url, error)
+
+    def move_to_dead_letters(self, queue_url: str, message: Mapping[str, Any], reason: str) -> None:
+        """Copy a received message to the dead-letter queue with its reason, and delete it.
+
+        Where that fails the message stays, and the redrive policy moves it after its last receive.
+        """
+        reason = _NOT_IN_ATTRIBUTES.sub("?", reason)[:_REASON_LENGTH]
+        logger.error("%s: message %s to the dead letters: %s", queue_url, message.get("MessageId"), reason)
+        dead_letters = self.transport_options.get("dead_letters", {}).get(queue_url)
+        if dead_letters is None:
+            return
+        try:
+            self.sqs().send_message(
+                QueueUrl=dead_letters,
+                MessageBody=message["Body"],
+                MessageAttributes={REASON_ATTRIBUTE: {"DataType": "String", "StringValue": reason}},
+            )
+            self.sqs().delete_message(QueueUrl=queue_url, ReceiptHandle=message["ReceiptHandle"])
+        except _AWS_ERRORS as error:
+            logger.warning("%s: a message could not be moved, its redrive policy will: %s", queue_url, error)
+
+
+class Transport(_AnyTransport):  # type: ignore[misc]  # see above
+    """SQS, mended. A worker sets the two hooks; without them polls never pause and a fatal failure is an error."""
+
+    Channel = Channel
+
+    def __init__(self, client: Any, **options: Any) -> None:
+        super().__init__(client, **options)
+        #: Receipt handles of held messages, each with its queue's URL; other threads may copy it.
+        self.held: dict[str, str] = {}
+        #: Failed polls in a row, by lane.
+        self.poll_failures: dict[str, int] = {}
+        self.paused: Callable[[], bool] = lambda: False
+        self.on_fatal: Callable[[str], None] = logger.critical
