@@ -1,10 +1,7 @@
 """What is known about one model call once it is over, for the job store and for the log."""
 
-import json
 from dataclasses import dataclass
 from uuid import UUID
-
-from headway.scaling.metrics import dimensions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,36 +43,3 @@ class Price:
         1.25
         """
         return (input_tokens * self.input_usd_per_mtok + output_tokens * self.output_usd_per_mtok) / 1_000_000
-
-
-@dataclass(frozen=True, kw_only=True)
-class CallLog:
-    """Writes one line of CloudWatch embedded metric format for each call; CloudWatch Logs makes metrics of it."""
-
-    namespace: str
-    stage: str
-    lane: str
-    model: str
-
-    def line(self, call: Call, origin: Origin) -> str:
-        """Return the line, without its newline."""
-        # Imported here: senders and readers of the job store know calls too, and log none.
-        from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
-
-        metrics = EphemeralMetrics(namespace=self.namespace)
-        for name, value in dimensions(stage=self.stage, lane=self.lane).items():
-            metrics.add_dimension(name, value)
-        metrics.add_metric("CallLatency", MetricUnit.Seconds, call.latency_s)
-        metrics.add_metric("CallInputTokens", MetricUnit.Count, call.input_tokens)
-        metrics.add_metric("CallOutputTokens", MetricUnit.Count, call.output_tokens)
-        metrics.add_metric("CallCostUsd", MetricUnit.NoUnit, call.cost_usd)
-        metrics.add_metric("CallsRateLimited", MetricUnit.Count, call.rate_limited)
-        for name, text in {
-            "model": self.model,
-            "outcome": call.outcome,
-            "job": str(origin.job_id),
-            "step": str(origin.step_id),
-            "attempt": origin.attempt,
-        }.items():
-            metrics.add_metadata(name, text)
-        return json.dumps(metrics.serialize_metric_set(), separators=(",", ":"))

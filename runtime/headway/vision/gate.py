@@ -10,9 +10,12 @@ import threading
 from collections.abc import AsyncIterator, Coroutine
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
+
+#: Wall seconds for canceled work to end; it only has to close a connection.
+_ABANDON_WITHIN_S = 2.0
 
 
 class Gate:
@@ -28,6 +31,33 @@ class Gate:
             yield
 
 
+class Running(Generic[T]):
+    """Work in the loop, seen from the thread that waits for it."""
+
+    def __init__(self, work: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop) -> None:
+        self._ended = threading.Event()
+        self._future: Future[T] = asyncio.run_coroutine_threadsafe(self._watched(work), loop)
+
+    async def _watched(self, work: Coroutine[Any, Any, T]) -> T:
+        try:
+            return await work
+        finally:
+            self._ended.set()
+
+    def result(self, timeout_s: float) -> T:
+        """Return the result, or raise what the work raised, or TimeoutError while it is not done."""
+        return self._future.result(timeout_s)
+
+    def done(self) -> bool:
+        """Return whether the work has ended."""
+        return self._future.done()
+
+    def abandon(self) -> None:
+        """Cancel the work if it still runs, and wait until it has noted so."""
+        if self._future.cancel():
+            self._ended.wait(_ABANDON_WITHIN_S)
+
+
 class LoopThread:
     """One event loop for the life of a process."""
 
@@ -36,13 +66,10 @@ class LoopThread:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._pid = 0
 
-    def submit(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
-        """Run a coroutine in this process's loop; canceling the future cancels the coroutine."""
-        return asyncio.run_coroutine_threadsafe(work, self._running())
-
-    def _running(self) -> asyncio.AbstractEventLoop:
+    def submit(self, work: Coroutine[Any, Any, T]) -> Running[T]:
+        """Run a coroutine in this process's loop."""
         with self._lock:
             if self._loop is None or self._pid != os.getpid():
                 self._loop, self._pid = asyncio.new_event_loop(), os.getpid()
                 threading.Thread(target=self._loop.run_forever, name="model-calls", daemon=True).start()
-            return self._loop
+            return Running(work, self._loop)

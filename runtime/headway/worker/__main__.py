@@ -2,6 +2,7 @@
 
 import logging
 import os
+import socket
 import sys
 from typing import Any
 
@@ -29,7 +30,7 @@ def main() -> int:
         sys.stderr.write(f"headway.worker: {error}\n")
         return 4 if isinstance(error, UnreachableError) else 3
     worker = app.Worker(
-        hostname=f"{env.lane}@%h",
+        hostname=f"{env.lane}@{socket.gethostname()}",
         pool_cls=env.pool,
         concurrency=env.concurrency,
         queues=[env.lane],
@@ -47,6 +48,8 @@ def main() -> int:
 def _log_to_stderr(**_: Any) -> None:
     """Leave stdout to the metric lines."""
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+    for chatty in ("botocore", "httpx2"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
 
 
 if __name__ == "__main__":

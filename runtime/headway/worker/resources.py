@@ -1,19 +1,22 @@
-"""What one process works with: made at first use, so after the fork, and kept for its life."""
+"""What one process works with.
+
+All of it is made before the pool forks, so that its children share the memory and start their first task warm, and
+used only after it: no connection is opened, and no event loop started, in the main process.
+"""
 
 import os
 from collections.abc import Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import boto3
 import botocore.config
-import sqlalchemy as sa
 
 from headway.clock import StageClock
 from headway.contract import DatabaseSecret, ModelSecret, WorkerEnv
 from headway.jobs import connect
 from headway.vision.asking import Asker
-from headway.vision.calls import Call, CallLog, Origin, Price
+from headway.vision.calllog import CallLog
+from headway.vision.calls import Call, Origin, Price
 from headway.vision.checks import Check
 from headway.vision.client import ModelClient
 from headway.vision.frames import Splitter
@@ -42,53 +45,15 @@ class Resources:
         checks: Mapping[str, Check],
     ) -> None:
         self.env, self.clock, self.splitter, self.checks = env, clock, splitter, checks
-        self._database, self._model = database, model
+        #: A claim's lease, wall seconds: as long as its message stays hidden.
+        self.lease_s = visibility_s(env, clock)
+        #: Wall seconds between two renewals of a claim.
+        self.beat_s = beat_s(env, clock)
+        self.engine = connect(database)
+        self.s3: S3Client = boto3.client("s3", region_name=env.region, config=_S3)
         self.loop = LoopThread()
+        self.asker = _asker(env, model, clock)
         self._calls = CallLog(namespace=env.metric_namespace, stage=env.stage, lane=env.lane, model=env.model_name)
-
-    @property
-    def lease_s(self) -> int:
-        """A claim's lease, wall seconds: as long as its message stays hidden."""
-        return visibility_s(self.env, self.clock)
-
-    @property
-    def beat_s(self) -> float:
-        """Wall seconds between two renewals of a claim."""
-        return beat_s(self.env, self.clock)
-
-    @cached_property
-    def engine(self) -> sa.Engine:
-        """The job store."""
-        return connect(self._database)
-
-    @cached_property
-    def s3(self) -> "S3Client":
-        """The bucket's client."""
-        return boto3.client("s3", region_name=self.env.region, config=_S3)
-
-    @cached_property
-    def asker(self) -> Asker:
-        """The model, behind this process's gate.
-
-        Patience and one whole call must fit in the soft time limit together.
-        """
-        env = self.env
-        slots = 1 if env.pool == "prefork" else env.concurrency  # a prefork child is one slot
-        return Asker(
-            model=ModelClient(
-                base_url=env.model_base_url,
-                api_key=self._model.api_key,
-                model=env.model_name,
-                timeout_s=env.model_timeout_s,
-                clock=self.clock,
-            ),
-            gate=Gate(slots * env.max_inflight),
-            clock=self.clock,
-            price=Price(
-                input_usd_per_mtok=env.model_input_usd_per_mtok, output_usd_per_mtok=env.model_output_usd_per_mtok
-            ),
-            patience_s=max(env.soft_time_limit_s - env.model_timeout_s, _MIN_PATIENCE_S),
-        )
 
     def read(self, key: str) -> bytes:
         """Return an object's bytes."""
@@ -104,3 +69,21 @@ class Resources:
         POSIX: a write of at most PIPE_BUF (4,096) bytes to a pipe is atomic.
         """
         os.write(1, self._calls.line(call, origin).encode() + b"\n")
+
+
+def _asker(env: WorkerEnv, secret: ModelSecret, clock: StageClock) -> Asker:
+    """Return the model behind the gate. Its patience and one whole call must fit in the soft time limit together."""
+    slots = 1 if env.pool == "prefork" else env.concurrency  # a prefork child is one slot
+    return Asker(
+        model=ModelClient(
+            base_url=env.model_base_url,
+            api_key=secret.api_key,
+            model=env.model_name,
+            timeout_s=env.model_timeout_s,
+            clock=clock,
+        ),
+        gate=Gate(slots * env.max_inflight),
+        clock=clock,
+        price=Price(input_usd_per_mtok=env.model_input_usd_per_mtok, output_usd_per_mtok=env.model_output_usd_per_mtok),
+        patience_s=max(env.soft_time_limit_s - env.model_timeout_s, _MIN_PATIENCE_S),
+    )

@@ -13,6 +13,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import boto3
+import botocore.config
 import botocore.exceptions
 import pycurl  # type: ignore[import-untyped]  # it ships no types
 from kombu.asynchronous.aws.connection import AsyncHTTPSConnection
@@ -117,6 +119,14 @@ class Channel(_AnyChannel):  # type: ignore[misc]  # see above
 
     QoS = QoS
     Message = Message
+
+    _asynsqs: Any = None
+
+    def new_sqs_client(self, region: str, **_keys: Any) -> Any:
+        """Return a client from boto3's default session: it has parsed the service model before the pool forked."""
+        return boto3.client(
+            "sqs", region_name=region, config=botocore.config.Config(**self.transport_options.get("client-config", {}))
+        )
 
     def sqs(self, queue: str | None = None) -> Any:
         """Return the one client of all lanes: they share region and role, and each call carries its queue's URL."""
