@@ -1,5 +1,6 @@
 """``python -m headway.worker``: consumes one lane. Exit codes: 0 ended well, 3 configuration, 4 unreachable."""
 
+import gc
 import logging
 import os
 import socket
@@ -40,6 +41,8 @@ def main() -> int:
         without_heartbeat=True,
         quiet=True,
     )
+    # What exists now is left alone by the collector, or its first run in each child would copy all shared memory.
+    gc.freeze()
     worker.start()
     return worker.exitcode or 0
 
