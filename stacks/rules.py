@@ -132,13 +132,6 @@ def _lease(path: str, lane: "Lane", service: "Service") -> Iterator[Problem]:
             bound=f"must be 1..{lane.visibility_timeout_s // 2}, half of visibility_timeout_s: one beat may be late",
             fix=f"set {lane.visibility_timeout_s // 3}",
         )
-    if lane.wait_time_s >= lane.visibility_timeout_s:
-        yield Problem(
-            field=f"{path.replace('services', 'lanes')}.wait_time_s",
-            value=lane.wait_time_s,
-            bound=f"must be under visibility_timeout_s = {lane.visibility_timeout_s}",
-            fix="set 20",
-        )
 
 
 def _budget(stage: "StageSettings") -> Iterator[Problem]:

@@ -18,7 +18,7 @@ class LaneCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """One look at a stage. ``fast`` is None where there is no fast lane; the counts of tasks are the heavy service's."""
+    """One look at a stage. ``fast`` is None where there is no fast lane; task counts are the heavy service's."""
 
     heavy: LaneCounts
     fast: LaneCounts | None

@@ -1,0 +1,1 @@
+"""Tests of headway_cdk, each construct in an empty stack."""

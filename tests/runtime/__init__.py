@@ -1,0 +1,1 @@
+"""Tests of headway, what runs in the tasks and in the function."""
