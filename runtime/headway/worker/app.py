@@ -42,7 +42,11 @@ def create_app(resources: Resources) -> WorkerApp:
     app = WorkerApp(resources.env, resources.clock)
 
     def send_step(step_id: UUID) -> None:
-        app.send_task(RUN_STEP, args=[str(step_id)], queue=resources.env.main_lane)
+        # Without the two Nones, Celery 5.7 sends this worker's own limits along (Celery.send_task merges a registered
+        # task's options), and a five-second lane's would end a 25-minute call on the other.
+        app.send_task(
+            RUN_STEP, args=[str(step_id)], queue=resources.env.main_lane, time_limit=None, soft_time_limit=None
+        )
 
     def register(name: str, work: Callable[[UUID], None]) -> None:
         @app.task(name=name)
