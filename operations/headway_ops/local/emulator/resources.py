@@ -27,7 +27,19 @@ def seed_secrets(secretsmanager: Any, values: Mapping[str, str]) -> None:
 
 
 def install() -> None:
-    """Register a handler for each type that the emulator has none for."""
+    """Register a handler for each type that the emulator has none for, and let containers have their secrets."""
+    normalize = provisioners._normalize_container_defs
+
+    def with_secrets(containers: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        # The emulator keeps a template's Name and ValueFrom, but resolves name and valueFrom.
+        normalized: list[dict[str, Any]] = normalize(containers)
+        for container in normalized:
+            container["secrets"] = [
+                {"name": secret["Name"], "valueFrom": secret["ValueFrom"]} for secret in container.get("secrets", ())
+            ]
+        return normalized
+
+    provisioners._normalize_container_defs = with_secrets
     for resource_type in INERT:
         provisioners._RESOURCE_HANDLERS.setdefault(
             resource_type, {"create": _create, "update": _update, "delete": _delete}
