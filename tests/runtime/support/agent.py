@@ -1,0 +1,34 @@
+"""An ECS agent's task protection endpoint: the answers of aws/amazon-ecs-agent, tmds/handlers/taskprotection/v1."""
+
+from typing import Any
+
+from tests.runtime.support.servers import Handler, Server
+
+TASK = "arn:aws:ecs:us-east-1:000000000000:task/headway/0123456789abcdef0123456789abcdef"
+GRANTED = {"ProtectionEnabled": True, "ExpirationDate": "2030-01-01T00:00:00Z", "TaskArn": TASK}
+RELEASED = {"ProtectionEnabled": False, "ExpirationDate": None, "TaskArn": TASK}
+REFUSED = {"Arn": TASK, "Reason": "DEPLOYMENT_BLOCKED", "Detail": None}
+
+
+class AgentServer(Server):
+    """Grants what it is asked for, or refuses as data while ``refusing``; keeps what it was asked."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _AgentHandler)
+        self.refusing = False
+        #: (path, body), in order.
+        self.asked: list[tuple[str, dict[str, Any]]] = []
+        self.protected = False
+
+
+class _AgentHandler(Handler):
+    server: AgentServer
+
+    def do_PUT(self) -> None:  # noqa: N802  # http.server's name
+        wanted = self.read_json()
+        self.server.asked.append((self.path, wanted))
+        if wanted["ProtectionEnabled"] and self.server.refusing:
+            self.answer(200, {"failure": REFUSED})
+            return
+        self.server.protected = wanted["ProtectionEnabled"]
+        self.answer(200, {"protection": GRANTED if self.server.protected else RELEASED})

@@ -1,0 +1,71 @@
+"""A proxy before the emulator's SQS that breaks long polls in the ways a network can."""
+
+import http.client
+import json
+import socket
+import struct
+import threading
+from urllib.parse import urlsplit
+
+from tests.runtime.support.servers import Handler, Server
+
+#: The ways to break a poll. The last three are answers of SQS itself.
+FAULTS = ("reset", "closed", "cut", "garbled", "503", "hang", "ThrottlingException", "ExpiredToken", "AccessDenied")
+
+
+class FaultProxy(Server):
+    """Forwards to ``upstream``, and breaks the next ``left`` polls by ``fault``."""
+
+    def __init__(self, upstream: str, port: int = 0) -> None:
+        super().__init__(("127.0.0.1", port), _ProxyHandler)
+        self.upstream = urlsplit(upstream)
+        self.fault, self.left = "", 0
+        #: Polls that were broken.
+        self.broken = 0
+        self.released = threading.Event()
+
+    def break_polls(self, fault: str, count: int = 1) -> None:
+        """Break the next polls."""
+        self.broken, self.fault, self.left = 0, fault, count
+
+
+class _ProxyHandler(Handler):
+    server: FaultProxy
+
+    def do_POST(self) -> None:  # noqa: N802  # http.server's name
+        body = self.rfile.read(int(self.headers["content-length"]))
+        if self.headers.get("x-amz-target") == "AmazonSQS.ReceiveMessage" and self.server.left > 0:
+            self.server.left -= 1
+            self._break(self.server.fault)
+            self.server.broken += 1
+        else:
+            self._forward(body)
+
+    def _forward(self, body: bytes) -> None:
+        upstream = self.server.upstream
+        connection = http.client.HTTPConnection(upstream.hostname or "", upstream.port)
+        headers = {name: value for name, value in self.headers.items() if name.lower() != "connection"}
+        try:
+            connection.request("POST", self.path, body, headers)
+            response = connection.getresponse()
+            self.answer_bytes(response.status, response.read())
+        finally:
+            connection.close()
+
+    def _break(self, fault: str) -> None:
+        self.close_connection = True
+        if fault == "reset":
+            # Linger 0: close() sends RST (socket(7), SO_LINGER).
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.connection.close()
+        elif fault == "cut":
+            self.wfile.write(b'HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n{"Messages": [')
+        elif fault == "garbled":
+            self.answer_bytes(200, b"<html>not SQS</html>")
+        elif fault == "503":
+            self.answer_bytes(503, b"")
+        elif fault == "hang":
+            self.server.released.wait(60)
+        elif fault in ("ThrottlingException", "ExpiredToken", "AccessDenied"):
+            document = {"__type": f"com.amazon.coral.service#{fault}", "message": "as the test wants it"}
+            self.answer_bytes(400, json.dumps(document).encode())

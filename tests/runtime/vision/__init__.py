@@ -1,0 +1,1 @@
+"""Drawings, the gate and the model's client."""

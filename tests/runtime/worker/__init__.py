@@ -1,0 +1,1 @@
+"""The worker: policies alone, and the real process on the emulator's SQS."""
