@@ -147,6 +147,8 @@ class WorkerEnv(ProducerEnv):
     model_timeout_s: int
     model_input_usd_per_mtok: float
     model_output_usd_per_mtok: float
+    #: Set by the container's runtime: which container this is.
+    host: str = variable("HOSTNAME", "")
     #: Set by the ECS agent itself in every task of a service; never by the task definition.
     agent_uri: str = variable("ECS_AGENT_URI", "")
 

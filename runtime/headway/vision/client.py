@@ -63,10 +63,16 @@ class Answer:
 
 
 class ModelClient:
-    """Asks one model; make it where its event loop runs. ``timeout_s`` is stage time."""
+    """Asks one model; make it where its event loop runs. ``timeout_s`` is stage time.
 
-    def __init__(self, *, base_url: str, api_key: str, model: str, timeout_s: float, clock: StageClock) -> None:
+    ``worker`` is who asks: it goes along as metadata, so that the server's log tells whose call it was.
+    """
+
+    def __init__(
+        self, *, base_url: str, api_key: str, model: str, timeout_s: float, clock: StageClock, worker: str = ""
+    ) -> None:
         self.model = model
+        self._worker = worker
         wall_s = clock.wall(timeout_s, at_least=1.0)
         self._client = openai.AsyncOpenAI(
             base_url=base_url,
@@ -95,7 +101,12 @@ class ModelClient:
                     }
                 ],
                 response_format={"type": "json_object"},
-                metadata={"job": str(origin.job_id), "step": str(origin.step_id), "attempt": str(origin.attempt)},
+                metadata={
+                    "job": str(origin.job_id),
+                    "step": str(origin.step_id),
+                    "attempt": str(origin.attempt),
+                    "worker": self._worker,
+                },
             )
         except openai.RateLimitError as error:
             raise RateLimitedError(_line(error), error.response.headers.get("retry-after")) from None

@@ -81,6 +81,7 @@ def _asker(env: WorkerEnv, secret: ModelSecret, clock: StageClock) -> Asker:
             model=env.model_name,
             timeout_s=env.model_timeout_s,
             clock=clock,
+            worker=env.host,
         ),
         gate=Gate(slots * env.max_inflight),
         clock=clock,
