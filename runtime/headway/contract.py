@@ -53,7 +53,8 @@ def _mapping(name: str, text: str) -> Mapping[str, Any]:
     return value
 
 
-_READERS: dict[type, Callable[[str, str], Any]] = {str: lambda _name, text: text, int: _int, float: _float, bool: _bool}
+_Reader = Callable[[str, str], Any]
+_READERS: dict[type, _Reader] = {str: lambda _name, text: text, int: _int, float: _float, bool: _bool}
 
 
 class Environment:
@@ -79,13 +80,14 @@ class Environment:
         Raises:
             ContractError: a variable is missing or holds the wrong kind of value.
         """
-        hints = get_type_hints(cls)
+        hints: dict[str, type] = get_type_hints(cls)
         values: dict[str, Any] = {}
         for f in dataclasses.fields(cls):  # type: ignore[arg-type]  # every subclass is a dataclass
             name = cls.variables()[f.name]
             text = environ.get(name, "").strip()
             if text:
-                values[f.name] = _READERS.get(hints[f.name], _mapping)(name, text)
+                read: _Reader = _READERS.get(hints[f.name], _mapping)
+                values[f.name] = read(name, text)
             elif f.default is dataclasses.MISSING:
                 raise ContractError(f"{name} is required")
         return cls(**values)
