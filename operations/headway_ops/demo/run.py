@@ -48,10 +48,11 @@ def run(stage: LocalStage, settings: StageSettings, plan: DemoPlan, *, began: fl
     producer = Producer(observer.producer, stage.database)
     drawings = plan.drawings()
     memory = MemoryMeter()
+    deadline = time.monotonic() + plan.within_s
+    _wait_until_consuming(observer, deadline)
     for drawing in drawings[: plan.burst_jobs]:
         producer.submit(drawing.data, drawing.name)
     late = drawings[plan.burst_jobs :]
-    deadline = time.monotonic() + plan.within_s
     while True:
         snapshot = observer.snapshot()
         show(snapshot, stage)
@@ -63,6 +64,14 @@ def run(stage: LocalStage, settings: StageSettings, plan: DemoPlan, *, began: fl
             return _report(stage, observer, {drawing.name: drawing for drawing in drawings}, memory, began)
         if time.monotonic() > deadline:
             raise UnreachableError(f"the stage did not finish within {plan.within_s:.0f} s: {snapshot.jobs}")
+        time.sleep(_LOOK_EVERY_WALL_S)
+
+
+def _wait_until_consuming(observer: Observer, deadline: float) -> None:
+    """Wait until each lane's first worker has asked its queue for messages: the burst meets an idle stage."""
+    while not all(observer.polled(lane) for lane in observer.producer.queue_urls):
+        if time.monotonic() > deadline:
+            raise UnreachableError("the stage's workers do not ask their lanes for messages")
         time.sleep(_LOOK_EVERY_WALL_S)
 
 

@@ -68,6 +68,11 @@ class Observer:
             jobs=tally(self.engine),
         )
 
+    def polled(self, lane: str) -> bool:
+        """Return whether a lane has been asked for messages yet."""
+        queue = self.producer.queue_urls[lane].rpartition("/")[2]
+        return any(event["kind"] == "polled" and event["subject"] == queue for event in self.stage.events())
+
     def lane_of(self, service: str) -> str:
         """Return the lane that a ``cluster/service`` serves, or the name itself."""
         name = service.rpartition("/")[2]

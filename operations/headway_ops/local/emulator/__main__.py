@@ -21,6 +21,7 @@ def main() -> None:
     resources.seed_secrets(secretsmanager, config.secrets)
     autoscaling.install(conductor)
     metrics.install(cloudwatch, conductor)
+    metrics.install_polls(sqs, conductor)
     services.install(ecs, conductor)
     stage_time.install(eventbridge, sqs, clock)
 

@@ -82,7 +82,7 @@ class Conductor:
             task = self._tasks[arn]
             if not on:
                 self._protections.release(arn)
-                self._event("released", task.service, task=task.id)
+                self.note("released", task.service, task=task.id)
                 return None
             siblings = {a for a, t in self._tasks.items() if t.service == task.service}
             desired = self._service(task.service)["desiredCount"]
@@ -90,7 +90,7 @@ class Conductor:
                 arn, minutes=minutes, siblings=siblings, desired=desired, now=self._clock.now()
             )
             kind = "protection refused" if refusal else "protected"
-            self._event(kind, task.service, task=task.id, reason=refusal.reason if refusal else "")
+            self.note(kind, task.service, task=task.id, reason=refusal.reason if refusal else "")
             return refusal
 
     def protected_until(self, arn: str) -> float | None:
@@ -112,8 +112,14 @@ class Conductor:
             task = self._tasks.get(arn)
             if task and task.state is not TaskState.STOPPING:
                 protected = self._protections.protected(arn, self._clock.now())
-                self._event("stopping", task.service, task=task.id, reason=reason, protected=protected)
+                self.note("stopping", task.service, task=task.id, reason=reason, protected=protected)
                 task.terminate(self._clock)
+
+    def note(self, kind: str, subject: str, **details: Any) -> None:
+        """Write down what happened, for whoever watches the stage."""
+        line = {"at": round(self._clock.now(), 3), "wall": time.time(), "kind": kind, "subject": subject, **details}
+        with self._config.events.open("a", encoding="utf-8") as events:
+            events.write(json.dumps(line) + "\n")
 
     # The conducting thread.
 
@@ -131,7 +137,7 @@ class Conductor:
         for service in ecs._services.values():
             self._loop.desired[self._key(service)] = service["desiredCount"]
         for event in self._loop.step(now):
-            self._event(event.kind, event.subject, before=event.before, after=event.after)
+            self.note(event.kind, event.subject, before=event.before, after=event.after)
             if event.kind == "alarm":
                 self._show_alarm(event.subject, event.before, event.after)
             else:
@@ -190,7 +196,7 @@ class Conductor:
             )
             ecs._tasks[arn]["lastStatus"] = "PENDING"
             self._tasks[arn] = task
-            self._event("starting", task.service, task=task.id)
+            self.note("starting", task.service, task=task.id)
         ecs._refresh_service_state(cluster, f"service:{name}")
 
     def _show_task(self, arn: str, task: LocalTask) -> None:
@@ -198,7 +204,7 @@ class Conductor:
         if task.state is TaskState.RUNNING:
             ecs._mark_task_running(arn, record)
             record["_startup_stable"] = True
-            self._event("running", task.service, task=task.id)
+            self.note("running", task.service, task=task.id)
             cluster, _, name = task.service.partition("/")
             ecs._complete_service_deployment(cluster, f"{cluster}/{name}")
             return
@@ -206,7 +212,7 @@ class Conductor:
         asked = task.stop_asked
         ecs._mark_task_stopped(arn, record, "", "ServiceSchedulerInitiated" if asked else "", exit_code=code)
         self._failures[task.service] = 0 if asked else self._failures[task.service] + 1
-        self._event("stopped", task.service, task=task.id, exit_code=code, asked=asked, killed=task.killed)
+        self.note("stopped", task.service, task=task.id, exit_code=code, asked=asked, killed=task.killed)
         self._protections.release(arn)
         del self._tasks[arn]
 
@@ -232,8 +238,3 @@ class Conductor:
     @staticmethod
     def _key(service: dict[str, Any]) -> str:
         return f"{service['clusterArn'].rpartition('/')[2]}/{service['serviceName']}"
-
-    def _event(self, kind: str, subject: str, **details: Any) -> None:
-        line = {"at": round(self._clock.now(), 3), "wall": time.time(), "kind": kind, "subject": subject, **details}
-        with self._config.events.open("a", encoding="utf-8") as events:
-            events.write(json.dumps(line) + "\n")

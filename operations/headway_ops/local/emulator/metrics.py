@@ -1,9 +1,23 @@
-"""Datapoints go to the control loop as well, and the control loop alone evaluates alarms."""
+"""What is measured: datapoints go to the control loop, which alone evaluates alarms, and first polls are events."""
 
 from typing import Any
 
 from headway_ops.local.emulator.conductor import Conductor
 from headway_ops.loop import MetricKey
+
+
+def install_polls(sqs: Any, conductor: Conductor) -> None:
+    """Tell when a queue is first asked for messages: that is when its worker consumes, not when its process starts."""
+    receive, polled = sqs._HANDLERS["ReceiveMessage"], set[str]()
+
+    async def receive_message(data: dict[str, Any], url: str) -> Any:
+        queue = data.get("QueueUrl", url).rpartition("/")[2]
+        if queue not in polled:
+            polled.add(queue)
+            conductor.note("polled", queue)
+        return await receive(data, url)
+
+    sqs._HANDLERS["ReceiveMessage"] = receive_message
 
 
 def install(cloudwatch: Any, conductor: Conductor) -> None:
