@@ -1,19 +1,16 @@
 """``python -m headway.worker``: consumes one lane. Exit codes: 0 ended well, 3 configuration, 4 unreachable."""
 
 import gc
-import logging
 import os
 import socket
 import sys
-from typing import Any
-
-from celery.signals import setup_logging
 
 from headway.clock import StageClock
 from headway.contract import ContractError, DatabaseSecret, ModelSecret, WorkerEnv
 from headway.vision.plugins import PluginError, load_checks, load_splitter
 from headway.worker.app import create_app
 from headway.worker.boot import UnreachableError, check_surroundings
+from headway.worker.logs import log_to_stderr
 from headway.worker.resources import Resources
 
 
@@ -25,6 +22,7 @@ def main() -> int:
         resources = Resources(
             env, database, model, StageClock(env.speed), splitter=load_splitter(), checks=load_checks()
         )
+        log_to_stderr()
         app = create_app(resources)
         check_surroundings(env, database)
     except (ContractError, PluginError, UnreachableError) as error:
@@ -45,14 +43,6 @@ def main() -> int:
     gc.freeze()
     worker.start()
     return worker.exitcode or 0
-
-
-@setup_logging.connect
-def _log_to_stderr(**_: Any) -> None:
-    """Leave stdout to the metric lines."""
-    logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
-    for chatty in ("botocore", "httpx2"):
-        logging.getLogger(chatty).setLevel(logging.WARNING)
 
 
 if __name__ == "__main__":

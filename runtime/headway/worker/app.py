@@ -12,6 +12,7 @@ from headway.contract import WorkerEnv
 from headway.producer.broker import BLOCKSPLIT, RUN_STEP
 from headway.worker.blocksplit import blocksplit
 from headway.worker.guard import ProtectionGuard
+from headway.worker.health import PollWatch
 from headway.worker.lease import LeaseKeeper
 from headway.worker.resources import Resources
 from headway.worker.settings import worker_settings
@@ -28,7 +29,7 @@ class WorkerApp(celery.Celery):
         super().__init__("headway", task_cls="headway.worker.app:WorkerTask")
         self.headway = (env, clock)
         self.conf.update(worker_settings(env, clock))
-        self.steps["consumer"].update({LeaseKeeper, ProtectionGuard})
+        self.steps["consumer"].update({LeaseKeeper, PollWatch, ProtectionGuard})
 
 
 class WorkerTask(celery.Task):  # type: ignore[type-arg]  # generic in the stubs only

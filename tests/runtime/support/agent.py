@@ -14,7 +14,7 @@ class AgentServer(Server):
     """Grants what it is asked for, or refuses as data while ``refusing``; keeps what it was asked."""
 
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _AgentHandler)
+        super().__init__(0, _AgentHandler)
         self.refusing = False
         #: (path, body), in order.
         self.asked: list[tuple[str, dict[str, Any]]] = []

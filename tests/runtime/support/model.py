@@ -10,7 +10,7 @@ class ModelServer(Server):
     """Answers every question with ``text``, once ``gate`` is open; ``refusals`` come first."""
 
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _ModelHandler)
+        super().__init__(0, _ModelHandler)
         self.text = '{"count": 3}'
         self.gate = threading.Event()
         self.gate.set()

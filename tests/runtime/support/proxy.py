@@ -17,7 +17,7 @@ class FaultProxy(Server):
     """Forwards to ``upstream``, and breaks the next ``left`` polls by ``fault``."""
 
     def __init__(self, upstream: str, port: int = 0) -> None:
-        super().__init__(("127.0.0.1", port), _ProxyHandler)
+        super().__init__(port, _ProxyHandler)
         self.upstream = urlsplit(upstream)
         self.fault, self.left = "", 0
         #: Polls that were broken.

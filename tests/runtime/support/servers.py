@@ -3,6 +3,7 @@
 import contextlib
 import http.server
 import json
+import socket
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -12,6 +13,19 @@ class Handler(http.server.BaseHTTPRequestHandler):
     """Reads JSON, answers JSON, says nothing on stderr."""
 
     protocol_version = "HTTP/1.1"
+
+    server: "Server"
+
+    def setup(self) -> None:
+        """Note the connection, for the server to cut."""
+        self.server.connections.add(self.request)
+        super().setup()
+
+    def finish(self) -> None:
+        """Forget the connection."""
+        self.server.connections.discard(self.request)
+        with contextlib.suppress(OSError):
+            super().finish()
 
     def read_json(self) -> Any:
         """Return the request's body."""
@@ -40,8 +54,19 @@ class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
+    def __init__(self, port: int, handler: type[Handler]) -> None:
+        self.connections: set[socket.socket] = set()
+        super().__init__(("127.0.0.1", port), handler)
+
     def handle_error(self, *_: Any) -> None:
         """A client that was killed, or a fault that was asked for."""
+
+    def server_close(self) -> None:
+        """Close the listener and cut every connection: nothing answers any more."""
+        super().server_close()
+        for connection in self.connections.copy():
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
     @property
     def url(self) -> str:

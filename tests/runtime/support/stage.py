@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import boto3
+import sqlalchemy as sa
 
 from headway.contract import DatabaseSecret, ProducerEnv, WorkerEnv
-from headway.jobs import NewBlock, begin_job, connect, create_job, pending_steps, save_blocks
+from headway.jobs import NewBlock, StepStatus, begin_job, connect, create_job, pending_steps, save_blocks
+from headway.jobs.schema import steps
 from headway.producer.broker import RUN_STEP
 from headway.worker.transport import REASON_ATTRIBUTE
 from tests.runtime.support.model import ModelServer
@@ -114,12 +116,13 @@ class Stage:
         return WorkerEnv(**{**dataclasses.asdict(self.producer_env()), **worker, **values})
 
     @contextlib.contextmanager
-    def worker(self, lane: str = "heavy", *, endpoint: str = "", **values: Any) -> Iterator[Worker]:
+    def worker(self, lane: str = "heavy", *, sqs_endpoint: str = "", **values: Any) -> Iterator[Worker]:
         """Run a worker; it is killed at the end if it still runs."""
         name = f"{lane}-{uuid.uuid4().hex[:4]}"
         out, log = self._directory / f"{name}.out", self._directory / f"{name}.log"
         env = self.worker_env(lane, **values).to_env() | self.secret.to_env() | KEYS
-        env |= {"PATH": os.environ["PATH"], "MODEL_API_KEY": "k", "AWS_ENDPOINT_URL": endpoint or self.endpoint}
+        env |= {"PATH": os.environ["PATH"], "MODEL_API_KEY": "k", "AWS_ENDPOINT_URL": self.endpoint}
+        env |= {"AWS_ENDPOINT_URL_SQS": sqs_endpoint or self.endpoint}
         with out.open("wb") as stdout, log.open("wb") as stderr:
             process = subprocess.Popen([sys.executable, "-m", "headway.worker"], env=env, stdout=stdout, stderr=stderr)
         try:
@@ -138,6 +141,11 @@ class Stage:
         save_blocks(self.engine, job_id, [NewBlock(number=1, page=1, box=(0, 0, 9, 9), image_key=key)], ["bars"])
         (step_id,) = pending_steps(self.engine, job_id) or ()
         return step_id
+
+    def step_status(self, step_id: uuid.UUID) -> StepStatus:
+        """Return a step's status."""
+        with self.engine.connect() as connection:
+            return StepStatus(connection.execute(sa.select(steps.c.status).where(steps.c.id == step_id)).scalar_one())
 
     def send_step(self, step_id: object, lane: str = "heavy", *, routing_key: str = "", task: str = RUN_STEP) -> None:
         """Send a step's message to a lane, as Celery writes it."""

@@ -1,0 +1,77 @@
+"""One failed poll costs a poll: a real worker behind a proxy that breaks its connection picks up the next message.
+
+With Kombu 5.7.0's own transport each of these ends the worker or, silently, its polling.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+
+from headway.jobs import StepStatus
+from tests.runtime.support.proxy import FAULTS, FaultProxy
+from tests.runtime.support.servers import serving
+from tests.runtime.support.stage import Stage, Worker
+from tests.runtime.support.waiting import until
+
+#: The worker's wait time in these tests, and how much later than it a lane must be polled again.
+_WAIT_S, _AGAIN_WITHIN_S = 1, 10
+_LASTING = sorted(set(FAULTS) - {"AccessDenied"})
+
+
+@pytest.fixture
+def proxy(emulator: str) -> Iterator[FaultProxy]:
+    """A proxy before the emulator, in order until told otherwise."""
+    server = FaultProxy(emulator)
+    with serving(server):
+        yield server
+        server.released.set()
+
+
+def _runs_a_step(stage: Stage, worker: Worker) -> None:
+    step_id = stage.pending_step()
+    stage.send_step(step_id)
+    until(
+        lambda: stage.step_status(step_id) is StepStatus.SUCCEEDED or worker.process.poll() is not None,
+        within_s=_WAIT_S + _AGAIN_WITHIN_S,
+        what="the next message",
+    )
+    assert worker.process.poll() is None, worker.log
+
+
+def test_polls_go_on_after_every_kind_of_failure(stage: Stage, proxy: FaultProxy) -> None:
+    """Reset, closed, cut, garbled, 503, never answered, throttled or expired: the next message is picked up."""
+    with stage.worker(sqs_endpoint=proxy.url, wait_time_s=_WAIT_S) as worker:
+        worker.wait_until_ready()
+        _runs_a_step(stage, worker)
+        for fault in _LASTING:
+            # Twice: curl itself tries once more where a connection that it kept turns out to be dead.
+            proxy.break_polls(fault, 2)
+            until(lambda: proxy.left == 0, what=f"polls to break by {fault}")
+            _runs_a_step(stage, worker)
+        assert worker.terminate() == 0
+
+
+def test_polls_go_on_after_an_outage(stage: Stage, emulator: str) -> None:
+    """An endpoint that refuses connections for some polls is polled again once it is back."""
+    first = FaultProxy(emulator)
+    port = first.server_address[1]
+    with serving(first):
+        context = stage.worker(sqs_endpoint=first.url, wait_time_s=_WAIT_S)
+        worker = context.__enter__().wait_until_ready()
+    try:
+        until(lambda: worker.log.count("poll failed") >= 3, what="refused polls")
+        second = FaultProxy(emulator, port)
+        with serving(second):
+            _runs_a_step(stage, worker)
+    finally:
+        context.__exit__(None, None, None)
+
+
+def test_a_denied_poll_ends_the_worker_with_one_line(stage: Stage, proxy: FaultProxy) -> None:
+    """Waiting mends no missing permission: exit 4, and the reason is logged."""
+    with stage.worker(sqs_endpoint=proxy.url, wait_time_s=_WAIT_S) as worker:
+        worker.wait_until_ready()
+        proxy.break_polls("AccessDenied")
+        assert worker.process.wait(30) == 4
+    assert "lane heavy: AccessDenied" in worker.log
+    assert "Traceback" not in worker.log
