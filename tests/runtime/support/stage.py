@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import boto3
+import psutil
 import sqlalchemy as sa
 
 from headway.contract import DatabaseSecret, ProducerEnv, WorkerEnv
@@ -45,9 +46,14 @@ class Worker:
         return self._log.read_text()
 
     @property
+    def out(self) -> str:
+        """What it has written to stdout."""
+        return self._out.read_text()
+
+    @property
     def metrics(self) -> list[dict[str, Any]]:
         """What it has written to stdout, each line parsed, but for Celery's own word of its shutdown."""
-        lines = self._out.read_text().splitlines()
+        lines = self.out.splitlines()
         return [json.loads(line) for line in lines if line and not line.startswith("worker: ")]
 
     def wait_until_ready(self) -> "Worker":
@@ -55,6 +61,10 @@ class Worker:
         until(lambda: "ready." in self.log or self.process.poll() is not None, within_s=60, what="worker ready")
         assert self.process.poll() is None, self.log
         return self
+
+    def kill_a_child(self) -> None:
+        """Kill one busy process of the pool."""
+        psutil.Process(self.process.pid).children()[0].kill()
 
     def terminate(self, *, within_s: float = 30.0) -> int:
         """Send SIGTERM and return the exit code."""

@@ -1,0 +1,105 @@
+"""Messages come twice, late, or back from the dead; calls do not."""
+
+import signal
+import time
+
+from headway.jobs import Claim, StepStatus, claim_step, tally
+from tests.runtime.support.stage import Stage
+from tests.runtime.support.waiting import until
+
+
+def test_a_duplicate_of_a_finished_step_calls_nothing(stage: Stage) -> None:
+    """The second message finds the result, and is acknowledged."""
+    step_id = stage.pending_step()
+    with stage.worker() as worker:
+        stage.send_step(step_id)
+        until(lambda: stage.step_status(step_id) is StepStatus.SUCCEEDED, what="the step")
+        stage.send_step(step_id)
+        until(lambda: "already succeeded" in worker.log, what="the duplicate")
+        until(lambda: stage.counts() == (0, 0), what="both acknowledged")
+    assert len(stage.model.asked) == 1
+
+
+def test_a_message_whose_step_is_held_comes_back_when_the_lease_ends(stage: Stage) -> None:
+    """Somebody else's claim of 3 s: no call while it holds, one call after it."""
+    step_id = stage.pending_step()
+    with stage.worker() as worker:
+        worker.wait_until_ready()
+        claimed = claim_step(stage.engine, step_id, lease_s=3)
+        assert isinstance(claimed, Claim)
+        held_until = time.monotonic() + 3
+        stage.send_step(step_id)
+        until(lambda: "is held" in worker.log, within_s=2, what="the refusal")
+        until(lambda: stage.model.asked, what="the call")
+        assert time.monotonic() >= held_until
+        until(lambda: stage.step_status(step_id) is StepStatus.SUCCEEDED, what="the step")
+
+
+def test_a_message_stays_hidden_while_its_work_lives(stage: Stage) -> None:
+    """A call of twice the visibility timeout (4 s) is delivered once."""
+    step_id = stage.pending_step()
+    stage.model.gate.clear()
+    with stage.worker() as worker:
+        stage.send_step(step_id)
+        until(lambda: stage.model.asked, what="the call")
+        ends = time.monotonic() + 8
+        until(lambda: stage.counts() != (0, 1) or time.monotonic() > ends, what="eight seconds")
+        assert stage.counts() == (0, 1)
+        stage.model.gate.set()
+        until(lambda: stage.step_status(step_id) is StepStatus.SUCCEEDED, what="the step")
+        assert worker.log.count("received") == 1
+
+
+def test_a_killed_worker_costs_the_call_it_held(stage: Stage) -> None:
+    """SIGKILL in the middle of a call: the message is back within its visibility, the next worker finishes the step."""
+    step_id = stage.pending_step()
+    stage.model.gate.clear()
+    with stage.worker() as first:
+        stage.send_step(step_id)
+        until(lambda: stage.model.asked, what="the call")
+        first.process.kill()
+        first.process.wait()
+        stage.model.gate.set()
+    with stage.worker():
+        until(lambda: stage.step_status(step_id) is StepStatus.SUCCEEDED, what="the step")
+    assert len(stage.model.asked) == 2
+    assert tally(stage.engine).model_calls == 1  # what the first one's call cost, nobody lived to write down
+
+
+def test_a_lost_pool_process_costs_only_its_own_call(stage: Stage) -> None:
+    """One of two busy children is killed: its message goes round again, its sibling's call goes on."""
+    steps = [stage.pending_step(), stage.pending_step()]
+    stage.model.gate.clear()
+    with stage.worker() as worker:
+        for step_id in steps:
+            stage.send_step(step_id)
+        until(lambda: len(stage.model.asked) == 2, what="two calls")
+        worker.kill_a_child()
+        stage.model.gate.set()
+        for step_id in steps:
+            until(lambda step_id=step_id: stage.step_status(step_id) is StepStatus.SUCCEEDED, what="a step")
+        assert worker.terminate() == 0
+    assert len(stage.model.asked) == 3
+
+
+def test_sigterm_lets_a_call_end(stage: Stage) -> None:
+    """A busy worker finishes and acknowledges what ends in time, takes nothing new, and exits 0."""
+    step_id, later = stage.pending_step(), stage.pending_step()
+    stage.model.gate.clear()
+    with stage.worker(concurrency=1) as worker:
+        stage.send_step(step_id)
+        until(lambda: stage.model.asked, what="the call")
+        worker.process.send_signal(signal.SIGTERM)
+        until(lambda: "Warm shutdown" in worker.out, what="the signal to be seen")
+        stage.send_step(later)
+        stage.model.gate.set()
+        assert worker.process.wait(30) == 0
+    assert stage.step_status(step_id) is StepStatus.SUCCEEDED
+    assert stage.step_status(later) is StepStatus.PENDING
+
+
+def test_sigterm_ends_an_idle_worker(stage: Stage) -> None:
+    """With nothing to finish it is gone in seconds."""
+    with stage.worker() as worker:
+        worker.wait_until_ready()
+        assert worker.terminate(within_s=10) == 0
