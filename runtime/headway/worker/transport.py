@@ -22,6 +22,7 @@ from kombu.asynchronous.aws.sqs.connection import AsyncSQSConnection
 from kombu.transport import SQS, virtual
 from vine import promise
 
+from headway.worker.envelope import PoisonError, check
 from headway.worker.polling import PollFailure, failure, poll_again_after_s
 
 logger = logging.getLogger(__name__)
@@ -154,25 +155,29 @@ class Channel(_AnyChannel):  # type: ignore[misc]  # see above
     def _on_messages_ready(self, queue: str, qname: str, messages: Any) -> int | PollFailure:
         if isinstance(messages, PollFailure):
             return messages
-        try:
-            for message in messages.get("Messages") or ():
-                self._deliver_or_bury(queue, qname, message)
-        except Exception:  # a fault in a consumer; what it held comes back by its visibility timeout
-            logger.exception("lane %s: a message could not be handled", qname)
-        return len(messages.get("Messages") or ())
+        received = messages.get("Messages") or ()
+        callback = self.connection._callbacks.get(qname)
+        if callback is None:  # the consumer was canceled while this poll was open
+            self._release_messages(queue, qname, received)
+            return 0
+        for message in received:
+            self._deliver(queue, qname, message, callback)
+        return len(received)
 
-    def _deliver_or_bury(self, queue_url: str, name: str, message: Any) -> None:
-        callback = self.connection._callbacks.get(name)
-        if callback is None:
-            self._release_messages(queue_url, name, [message])
-            return
+    def _deliver(self, queue_url: str, name: str, message: Any, callback: Callable[[Any], None]) -> None:
         try:
             payload = self._message_to_python(message, name, queue_url)
-            self.message_to_python(payload)
-        except Exception as error:  # whatever a stranger's body breaks
+            check(self.message_to_python(payload))
+        except PoisonError as error:
+            self.move_to_dead_letters(queue_url, message, str(error))
+        except Exception as error:  # whatever a stranger's envelope breaks
             self.move_to_dead_letters(queue_url, message, f"no Celery message: {error!r}")
         else:
-            callback(payload)
+            try:
+                callback(payload)
+            except Exception:  # no longer extended, it comes back by its visibility timeout, to another worker
+                logger.exception("lane %s: a message could not be handled", name)
+                self.qos.ack(message["ReceiptHandle"])
 
     def _polled(self, queue: str, outcome: int | PollFailure) -> None:
         failures = self.connection.poll_failures

@@ -14,14 +14,14 @@ def test_poison_is_kept_with_its_reason(stage: Stage) -> None:
     nobody = str(uuid.uuid4())
     unreadable = celery_body("headway.run_step", [nobody], "heavy")
     poison = {
-        "hello": "no Celery message",
-        "[1, 2": "no Celery message",
+        "hello": "it names no task",
+        "[1, 2": "it names no task",
         '{"properties": 5}': "no Celery message",
-        json.dumps({**json.loads(unreadable), "body": "%%%"}): "no Celery message",
+        json.dumps({**json.loads(unreadable), "body": "%%%"}): "its body is not (args, kwargs, embed)",
         json.dumps(
             {**json.loads(unreadable), "content-type": "application/x-python-serialize"}
         ): "content not accepted",
-        json.dumps({**json.loads(unreadable), "headers": {}}): "no Celery message",
+        json.dumps({**json.loads(unreadable), "headers": {}}): "it names no task",
         celery_body("headway.unheard_of", [nobody], "heavy"): "unknown task 'headway.unheard_of'",
         celery_body("headway.run_step", ["7"], "heavy"): "must be one id",
         celery_body("headway.run_step", [nobody, nobody], "heavy"): "must be one id",
@@ -36,7 +36,12 @@ def test_poison_is_kept_with_its_reason(stage: Stage) -> None:
     with stage.worker() as worker:
         worker.wait_until_ready()
         until(lambda: stage.step_status(good) is StepStatus.SUCCEEDED, what="the good step")
-        until(lambda: buried.update(stage.dead_letters()) or len(buried) == len(poison), what="dead letters")
+
+        def all_buried() -> bool:
+            buried.update(stage.dead_letters())
+            return len(buried) == len(poison)
+
+        until(all_buried, what="dead letters")
         assert worker.terminate() == 0
     assert {body: reason in buried[body] for body, reason in poison.items()} == dict.fromkeys(poison, True), buried
     assert stage.counts() == (0, 0)
