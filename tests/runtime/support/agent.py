@@ -1,5 +1,6 @@
 """An ECS agent's task protection endpoint: the answers of aws/amazon-ecs-agent, tmds/handlers/taskprotection/v1."""
 
+import threading
 from typing import Any
 
 from tests.runtime.support.servers import Handler, Server
@@ -16,6 +17,9 @@ class AgentServer(Server):
     def __init__(self) -> None:
         super().__init__(0, _AgentHandler)
         self.refusing = False
+        #: Cleared, it answers nothing.
+        self.answering = threading.Event()
+        self.answering.set()
         #: (path, body), in order.
         self.asked: list[tuple[str, dict[str, Any]]] = []
         self.protected = False
@@ -27,6 +31,7 @@ class _AgentHandler(Handler):
     def do_PUT(self) -> None:  # noqa: N802  # http.server's name
         wanted = self.read_json()
         self.server.asked.append((self.path, wanted))
+        self.server.answering.wait(30)
         if wanted["ProtectionEnabled"] and self.server.refusing:
             self.answer(200, {"failure": REFUSED})
             return

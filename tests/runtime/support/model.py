@@ -1,6 +1,7 @@
 """A model server that speaks as much of the OpenAI API as a worker asks for."""
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from tests.runtime.support.servers import Handler, Server
@@ -16,6 +17,8 @@ class ModelServer(Server):
         self.gate.set()
         #: (status, headers) for the next questions, first in first out.
         self.refusals: list[tuple[int, dict[str, str]]] = []
+        #: Called at each question.
+        self.on_asked: Callable[[], object] = lambda: None
         #: The questions, as they were asked.
         self.asked: list[dict[str, Any]] = []
 
@@ -24,7 +27,9 @@ class _ModelHandler(Handler):
     server: ModelServer
 
     def do_POST(self) -> None:  # noqa: N802  # http.server's name
-        self.server.asked.append(self.read_json())
+        question = self.read_json()
+        self.server.on_asked()
+        self.server.asked.append(question)
         if self.server.refusals:
             status, headers = self.server.refusals.pop(0)
             self.answer(status, {"error": {"message": "as the test wants it"}}, **headers)
