@@ -36,8 +36,8 @@ Report = Callable[[str], None]
 
 
 def directory_of(stage: str) -> Path:
-    """Return where a local stage keeps its files."""
-    return PROJECT / ".local" / stage
+    """Return where a local stage keeps its files: under HEADWAY_STATE, or in the checkout."""
+    return Path(os.environ.get("HEADWAY_STATE") or PROJECT / ".local") / stage
 
 
 @dataclass(frozen=True, kw_only=True)

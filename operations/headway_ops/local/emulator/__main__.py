@@ -4,7 +4,7 @@ import threading
 
 from ministack import app
 from ministack.core.responses import request_scope
-from ministack.services import cloudwatch, ecs, eventbridge, secretsmanager, sqs
+from ministack.services import cloudwatch, ecs, eventbridge, lambda_svc, secretsmanager, sqs
 
 from headway_ops.local.emulator import autoscaling, metrics, resources, services, stage_time
 from headway_ops.local.emulator.agent import serve_agent
@@ -24,6 +24,7 @@ def main() -> None:
     metrics.install_polls(sqs, conductor)
     services.install(ecs, conductor)
     stage_time.install(eventbridge, sqs, clock)
+    stage_time.install_reserved_concurrency(lambda_svc)
 
     def conduct() -> None:
         with request_scope(config.account, config.region):

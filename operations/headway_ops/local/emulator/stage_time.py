@@ -5,6 +5,7 @@ task starts, protection. A long poll's wait is not: it bounds a connection, and 
 """
 
 import time
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -51,6 +52,26 @@ def install(eventbridge: Any, sqs: Any, clock: StageTime) -> None:
     sqs._collect_msgs = collect_messages
     for action in ("ChangeMessageVisibility", "ChangeMessageVisibilityBatch"):
         sqs._HANDLERS[action] = _rescaled(sqs, sqs._HANDLERS[action], clock)
+
+
+def install_reserved_concurrency(lambda_svc: Any) -> None:
+    """Run a function's scheduled invocations no more at once than it has reserved; drop the others, as AWS throttles.
+
+    A schedule that runs faster than the clock meets its own slow invocations more often than a true one would.
+    """
+    execute, running = lambda_svc._execute_function_with_config_scope, Counter[str]()
+
+    def within_reservation(record: dict[str, Any], event: Any) -> Any:
+        name, reserved = record["config"]["FunctionName"], record.get("concurrency")
+        if reserved is not None and running[name] >= int(reserved):
+            return None
+        running[name] += 1
+        try:
+            return execute(record, event)
+        finally:
+            running[name] -= 1
+
+    lambda_svc._execute_function_with_config_scope = within_reservation
 
 
 def _rescaled(sqs: Any, handler: _Handler, clock: StageTime) -> _Handler:
