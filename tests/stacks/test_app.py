@@ -15,11 +15,15 @@ from tests.synth import ROOT
 
 def test_every_stage_synthesizes_with_the_cdks_rules_on(tmp_path: Path) -> None:
     """`python app.py` finds no violation, prints no warning, and writes every stage."""
-    environment = {key: value for key, value in os.environ.items() if key != "CDK_VALIDATION"}
     context = json.loads((ROOT / "cdk.json").read_text(encoding="utf-8"))["context"]
     run = subprocess.run(
         [sys.executable, "-W", "error", str(ROOT / "app.py")],
-        env={**environment, "CDK_OUTDIR": str(tmp_path), "CDK_CONTEXT_JSON": json.dumps(context)},
+        env={
+            **os.environ,
+            "CDK_VALIDATION": "true",
+            "CDK_OUTDIR": str(tmp_path),
+            "CDK_CONTEXT_JSON": json.dumps(context),
+        },
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -1,0 +1,1 @@
+"""Benchmarks with a goal: each exits 1 where it is missed."""
