@@ -81,6 +81,10 @@ class ModelClient:
             timeout=httpx2.Timeout(wall_s, connect=_CONNECT_S),
         )
 
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
     async def ask(self, prompt: str, png: bytes, origin: Origin) -> Answer:
         """Ask about one image.
 

@@ -86,8 +86,6 @@ def _on_white(image: Image.Image) -> Image.Image:
 
 def _open_pdf(data: bytes) -> Iterator[Image.Image]:
     with _pdf(data) as document:
-        if not len(document):
-            raise DrawingError("the PDF has no pages")
         if len(document) > MAX_PAGES:
             raise DrawingError(f"too many pages: {len(document)}, at most {MAX_PAGES}")
         scale = PDF_DPI / _POINTS_PER_INCH
@@ -103,7 +101,7 @@ def _pdf(data: bytes) -> Iterator[pypdfium2.PdfDocument]:
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
-        raise DrawingError(f"truncated or damaged PDF: {error}") from None
+        raise DrawingError(f"no readable PDF, or one without pages: {error}") from None
     with closing(document):
         try:
             yield document
