@@ -1,0 +1,92 @@
+"""A job's path, on real PostgreSQL."""
+
+import uuid
+
+import pytest
+import sqlalchemy as sa
+
+from headway.jobs import NewBlock, begin_job, fail_job, list_jobs, pending_steps, save_blocks, waits
+from headway.jobs.schema import events, jobs
+from headway.jobs.states import JOB_FOLLOWS, STEP_FOLLOWS, JobStatus, StepStatus
+from headway.jobs.transitions import move_job
+from tests.runtime.jobs.cases import claimed, cut_job, history, new_job, status_of
+
+_BLOCK = NewBlock(number=1, page=1, box=(1, 2, 3, 4), image_key="1.png")
+
+
+def test_a_job_begins_once(engine: sa.Engine) -> None:
+    """A second delivery of its blocksplit finds it running, and changes nothing."""
+    job_id = new_job(engine)
+    assert begin_job(engine, job_id) == (JobStatus.RUNNING, "drawings/plan.png")
+    assert begin_job(engine, job_id) == (JobStatus.RUNNING, "drawings/plan.png")
+    assert history(engine, job_id) == [(None, "pending"), ("pending", "running")]
+    assert begin_job(engine, uuid.uuid4()) is None
+
+
+def test_blocks_are_written_once(engine: sa.Engine) -> None:
+    """Two deliveries cut the same drawing; the second one's blocks are not written, the first one's steps are sent."""
+    job_id = new_job(engine)
+    begin_job(engine, job_id)
+    assert pending_steps(engine, job_id) is None
+    assert save_blocks(engine, job_id, [_BLOCK], ["bars", "openings"])
+    assert not save_blocks(engine, job_id, [_BLOCK], ["bars", "openings"])
+    assert len(pending_steps(engine, job_id) or ()) == 2
+
+
+def test_only_pending_steps_are_sent_again(engine: sa.Engine) -> None:
+    """What a worker holds or has finished needs no message."""
+    job_id, (first, second) = cut_job(engine, blocks=2)
+    claimed(engine, first)
+    assert pending_steps(engine, job_id) == (second,)
+
+
+def test_a_job_that_has_ended_stays_as_it_ended(engine: sa.Engine) -> None:
+    """One terminal event, whoever tries again."""
+    job_id = new_job(engine)
+    assert fail_job(engine, job_id, "nothing drawn")
+    assert not fail_job(engine, job_id, "again")
+    begun = begin_job(engine, job_id)
+    assert begun is not None
+    assert begun[0] is JobStatus.FAILED
+    assert not save_blocks(engine, job_id, [_BLOCK], ["bars"])
+    assert history(engine, job_id) == [(None, "pending"), ("pending", "failed")]
+    (summary,) = list_jobs(engine)
+    assert (summary.reason, summary.finished_at is not None) == ("nothing drawn", True)
+
+
+@pytest.mark.parametrize("was", JobStatus)
+@pytest.mark.parametrize("to", JobStatus)
+def test_a_job_moves_as_the_states_allow(engine: sa.Engine, was: JobStatus, to: JobStatus) -> None:
+    """Every pair: a legal one writes one event, any other writes nothing."""
+    job_id = new_job(engine)
+    with engine.begin() as connection:
+        connection.execute(sa.update(jobs).values(status=was))
+        moved = move_job(connection, job_id, was, to)
+    assert moved is (was in JOB_FOLLOWS[to])
+    assert status_of(engine, job_id) == (to if moved else was)
+    with engine.connect() as connection:
+        written = connection.scalar(sa.select(sa.func.count()).select_from(events))
+    assert written == 1 + moved
+
+
+def test_nothing_follows_an_end() -> None:
+    """Succeeded, failed and canceled are final, for jobs and steps alike."""
+    for follows, ends in (
+        (JOB_FOLLOWS, ("succeeded", "failed", "canceled")),
+        (STEP_FOLLOWS, ("succeeded", "failed", "canceled")),
+    ):
+        assert not any(before in ends for befores in follows.values() for before in befores)
+    assert set(JOB_FOLLOWS) == set(JobStatus)
+    assert set(STEP_FOLLOWS) == set(StepStatus)
+
+
+def test_waits_are_computed_by_the_database(engine: sa.Engine) -> None:
+    """Jobs that waited 1, 2 and 3 s for their blocksplit: the median is 2, the 0.75 quantile 2.5."""
+    assert waits(engine).fast_s is None
+    for waited in (1, 2, 3):
+        job_id = new_job(engine)
+        with engine.begin() as connection:
+            started = jobs.c.created_at + sa.text(f"interval '{waited} seconds'")
+            connection.execute(sa.update(jobs).where(jobs.c.id == job_id).values(started_at=started))
+    assert waits(engine, quantile=0.5).fast_s == pytest.approx(2.0)
+    assert waits(engine, quantile=0.75).fast_s == pytest.approx(2.5)
