@@ -6,7 +6,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from headway.contract import ProducerEnv
+from headway.contract import DRAWINGS_PREFIX, ProducerEnv
 from stacks.jobstore import JobStoreStack
 from stacks.queues import QueueStack
 from stacks.settings import StageSettings
@@ -35,7 +35,9 @@ class ProducerStack(cdk.Stack):
         for lane in queues.lanes.values():
             lane.grant_send(self.role)
         iam.Grant.add_to_principal(
-            grantee=self.role, actions=["s3:PutObject"], resource_arns=[store.drawings.arn_for_objects("*")]
+            grantee=self.role,
+            actions=["s3:PutObject"],
+            resource_arns=[store.drawings.arn_for_objects(f"{DRAWINGS_PREFIX}*")],
         )
         iam.Grant.add_to_principal(
             grantee=self.role,

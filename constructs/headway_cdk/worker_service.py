@@ -12,7 +12,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
-from headway.contract import DatabaseSecret, Environment, ModelSecret, WorkerEnv
+from headway.contract import BLOCKS_PREFIX, DRAWINGS_PREFIX, DatabaseSecret, Environment, ModelSecret, WorkerEnv
 from headway_cdk.lanes import Lane
 from headway_cdk.network import task_subnets
 
@@ -146,9 +146,9 @@ class WorkerService(Construct):
         lane.grant_bury(role)
         for other in sends_to:
             other.grant_send(role)
-        iam.Grant.add_to_principal(
-            grantee=role, actions=["s3:GetObject"], resource_arns=[drawings.arn_for_objects("*")]
-        )
+        blocks = drawings.arn_for_objects(f"{BLOCKS_PREFIX}*")
+        _allow(role, "s3:GetObject", drawings.arn_for_objects(f"{DRAWINGS_PREFIX}*"), blocks)
+        _allow(role, "s3:PutObject", blocks)
         if environment.protection:
             grant_task_protection(role, cluster, actions=["ecs:UpdateTaskProtection", "ecs:GetTaskProtection"])
 
@@ -170,6 +170,10 @@ def grant_task_protection(grantee: iam.IGrantable, cluster: ecs.ICluster, *, act
             conditions={"ArnEquals": {"ecs:cluster": cluster.cluster_arn}},
         )
     )
+
+
+def _allow(grantee: iam.IGrantable, action: str, *arns: str) -> None:
+    iam.Grant.add_to_principal(grantee=grantee, actions=[action], resource_arns=list(arns))
 
 
 def _by_key(contract: type[Environment], secret: secretsmanager.ISecret) -> dict[str, ecs.Secret]:

@@ -13,6 +13,10 @@ from typing import Any, Self, get_type_hints
 
 PREFIX = "HEADWAY_"
 
+#: Where the bucket holds what producers upload, and what workers cut from it: each side's rights end at these.
+DRAWINGS_PREFIX = "drawings/"
+BLOCKS_PREFIX = "blocks/"
+
 
 class ContractError(ValueError):
     """The environment does not hold what its type asks for; the message is one line that names the variable."""

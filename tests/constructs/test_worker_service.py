@@ -129,12 +129,19 @@ def test_worker_may_bury_a_message_but_not_read_the_dead(template: Template) -> 
     assert actions == [["sqs:SendMessage"]]
 
 
-def test_drawings_can_be_read_and_not_written(template: Template) -> None:
-    """The worker reads objects; it neither lists nor writes them."""
-    granted = [s for s in task_role_statements(template) if "s3:GetObject" in as_list(s["Action"])]
-    assert [(s["Action"], text(s["Resource"])) for s in granted] == [
-        ("s3:GetObject", "arn:${AWS::Partition}:s3:::drawings/*")
-    ]
+def test_worker_reads_drawings_and_writes_only_blocks(template: Template) -> None:
+    """It reads what producers upload, reads and writes what it cuts from that, and lists or deletes nothing."""
+    objects = "arn:${AWS::Partition}:s3:::drawings"
+    granted = {
+        action: sorted(text(resource) for resource in as_list(s["Resource"]))
+        for s in task_role_statements(template)
+        for action in as_list(s["Action"])
+        if action.startswith("s3:")
+    }
+    assert granted == {
+        "s3:GetObject": [f"{objects}/blocks/*", f"{objects}/drawings/*"],
+        "s3:PutObject": [f"{objects}/blocks/*"],
+    }
 
 
 def test_tasks_run_in_private_subnets_behind_nat(template: Template) -> None:

@@ -8,12 +8,14 @@ from tests.synth import as_list, stage, statements, text
 def test_role_sends_uploads_and_reads_one_secret() -> None:
     """Exactly: send on both lanes, put drawings, read the database secret; it cannot receive or delete."""
     granted = {
-        text(resource).split(".", 1)[-1].rstrip("}"): sorted(as_list(s["Action"]))
+        text(resource): sorted(as_list(s["Action"]))
         for _, s in statements(stage("prod").templates["producer"])
         for resource in as_list(s["Resource"])
     }
     send = ["sqs:GetQueueAttributes", "sqs:SendMessage"]
     assert sorted(granted.values()) == sorted([send, send, ["s3:PutObject"], ["secretsmanager:GetSecretValue"]])
+    (uploads,) = [resource for resource, actions in granted.items() if actions == ["s3:PutObject"]]
+    assert uploads.endswith("}/drawings/*")
 
 
 def test_role_is_for_tasks_alone() -> None:

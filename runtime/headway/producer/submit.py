@@ -12,9 +12,11 @@ import botocore.config
 import botocore.exceptions
 import celery
 import kombu.exceptions
+import sqlalchemy as sa
 
-from headway.contract import DatabaseSecret, ProducerEnv
+from headway.contract import DRAWINGS_PREFIX, DatabaseSecret, ProducerEnv
 from headway.jobs import connect, create_job, fail_job
+from headway.jobs.database import first_line
 from headway.producer.broker import BLOCKSPLIT, sender_settings
 from headway.producer.routing import choose_lane
 from headway.vision.image import open_pages
@@ -62,13 +64,16 @@ class Producer:
         """
         open_pages(data)
         job_id = uuid.uuid4()
-        key = f"drawings/{job_id}/{safe_name(name)}"
+        key = f"{DRAWINGS_PREFIX}{job_id}/{safe_name(name)}"
         try:
             self._s3.put_object(Bucket=self._env.drawings_bucket, Key=key, Body=data)
         except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError) as error:
             raise SubmitError(f"the drawing could not be stored: {error}") from None
-        create_job(self._engine, job_id=job_id, name=name, drawing_key=key)
-        self._send(job_id)
+        try:
+            create_job(self._engine, job_id=job_id, name=shown_name(name), drawing_key=key)
+            self._send(job_id)
+        except sa.exc.OperationalError as error:
+            raise SubmitError(f"the job store does not answer: {first_line(error)}") from None
         return job_id
 
     def _send(self, job_id: uuid.UUID) -> None:
@@ -89,6 +94,15 @@ class Producer:
         self._engine.dispose()
         if "_app" in vars(self):
             self._app.close()
+
+
+def shown_name(name: str) -> str:
+    r"""Return the file's own name as people see it, without what PostgreSQL or a terminal would choke on.
+
+    >>> shown_name("../plans/Grundriß\x00\x1b[31m.png")
+    'Grundriß[31m.png'
+    """
+    return "".join(character for character in PurePath(name).name if character.isprintable()) or "drawing"
 
 
 def safe_name(name: str) -> str:

@@ -11,6 +11,7 @@ from uuid import UUID
 
 import botocore.exceptions
 
+from headway.contract import BLOCKS_PREFIX
 from headway.jobs import NewBlock, begin_job, fail_job, pending_steps, save_blocks
 from headway.jobs.states import ACTIVE_JOB
 from headway.vision.image import DrawingError, open_pages, to_png
@@ -57,7 +58,7 @@ def _cut(job_id: UUID, drawing_key: str, resources: Resources) -> None:
         found = resources.splitter(open_pages(resources.read(drawing_key)))
         blocks = []
         for number, block in enumerate(found, start=1):
-            key = f"blocks/{job_id}/{number}.png"
+            key = f"{BLOCKS_PREFIX}{job_id}/{number}.png"
             resources.write_png(key, to_png(block.image))
             blocks.append(NewBlock(number=number, page=block.page, box=block.box, image_key=key))
     except botocore.exceptions.ClientError as error:
