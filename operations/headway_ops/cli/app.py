@@ -41,11 +41,10 @@ def main() -> None:
         _fail(error, error.exit_code)
     except JobStoreError as error:
         _fail(error, 4)
-    except KeyboardInterrupt:
-        _fail("interrupted", 130)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
+    """End as Ctrl-C does: typer turns it into exit 130 once everything is cleaned up."""
     raise KeyboardInterrupt
 
 

