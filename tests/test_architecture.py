@@ -1,5 +1,6 @@
 """Which code may see which: import roots, the runtime without the CDK, and pure math."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -30,6 +31,24 @@ def test_both_constructs_are_what_they_say() -> None:
     library, ours = printed.splitlines()
     assert "site-packages/constructs/__init__.py" in library
     assert Path(ours) == ROOT / "constructs" / "headway_cdk" / "__init__.py"
+
+
+def test_stray_init_stops_the_run_with_one_line(tmp_path: Path) -> None:
+    """With constructs/__init__.py there pytest ends before it collects: exit code 4, usage error, and what to do."""
+    (tmp_path / "constructs").mkdir()
+    (tmp_path / "constructs" / "__init__.py").touch()
+    (tmp_path / "tests").mkdir()
+    shutil.copy(ROOT / "tests" / "conftest.py", tmp_path / "tests")
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "tests"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert run.returncode == pytest.ExitCode.USAGE_ERROR
+    assert run.stderr.strip() == "ERROR: constructs/__init__.py shadows the constructs library; delete it"
 
 
 def modules() -> list[str]:
