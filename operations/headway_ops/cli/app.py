@@ -3,9 +3,7 @@
 Exit codes: 0 ok, 1 findings, 2 usage, 3 configuration, 4 unreachable, 130 interrupted.
 """
 
-import signal
 import sys
-from types import FrameType
 
 import typer
 
@@ -13,6 +11,7 @@ from headway.contract import ContractError
 from headway.jobs.database import JobStoreError
 from headway_ops.cli import demo, jobs, local, worker
 from headway_ops.local.errors import StageError
+from headway_ops.local.interrupts import raise_on_signals
 from stacks.settings import SettingsError
 
 app = typer.Typer(
@@ -31,8 +30,8 @@ app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options"
 
 
 def main() -> None:
-    """Run the command line and exit."""
-    signal.signal(signal.SIGTERM, _interrupt)
+    """Run the command line and exit; an interrupt is exit 130, which typer sees to."""
+    raise_on_signals()
     try:
         app()
     except (SettingsError, ContractError) as error:
@@ -41,11 +40,6 @@ def main() -> None:
         _fail(error, error.exit_code)
     except JobStoreError as error:
         _fail(error, 4)
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    """End as Ctrl-C does: typer turns it into exit 130 once everything is cleaned up."""
-    raise KeyboardInterrupt
 
 
 def _fail(error: object, code: int) -> None:

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from headway_ops.local.errors import StageError, UnreachableError
@@ -32,18 +33,25 @@ def finish(synth: "subprocess.Popen[bytes]", log: Path) -> None:
         raise StageError(f"the stages cannot be synthesized: {_last_line(log)}")
 
 
-def deploy(
-    stage: str, assembly: Path, *, account: str, region: str, env: Mapping[str, str], log: Path, ledger: Ledger
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Account:
+    """Where to deploy: an account's number, its region, and the variables that lead there."""
+
+    number: str
+    region: str
+    environment: Mapping[str, str]
+
+
+def deploy(stage: str, assembly: Path, account: Account, log: Path, ledger: Ledger) -> None:
     """Bootstrap the account and deploy every stack of ``stage`` in order.
 
     Raises:
         UnreachableError: a deployment failed.
     """
-    bootstrap = ["bootstrap", f"aws://{account}/{region}", "--app", str(assembly)]
+    bootstrap = ["bootstrap", f"aws://{account.number}/{account.region}", "--app", str(assembly)]
     stacks = ["deploy", f"{stage}/*", "--app", str(assembly), "--require-approval", "never", "--method", "direct"]
     for step in (bootstrap, stacks):
-        if _start(step, env, log, ledger).wait():
+        if _start(step, account.environment, log, ledger).wait():
             raise UnreachableError(f"cdk {step[0]} failed: {_last_line(log)}; see {log}")
 
 

@@ -7,7 +7,6 @@ import os
 import shutil
 import signal
 import sys
-import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -21,6 +20,7 @@ from headway.jobs.migrate import upgrade
 from headway_ops.local import aws, deploy
 from headway_ops.local.emulator.config import EmulatorConfig
 from headway_ops.local.errors import StageError, UnreachableError
+from headway_ops.local.interrupts import end_undisturbed
 from headway_ops.local.model.server import ModelConfig
 from headway_ops.local.ports import answers, free_port
 from headway_ops.local.postgres import postgres
@@ -113,43 +113,51 @@ def local_stage(settings: StageSettings, *, speed: float, seed: int, report: Rep
     with ExitStack() as running:
         running.enter_context(_sole(directory))
         _clear(directory)
-        log = directory / "cdk.log"
-        report("synthesizing the stage")
         ledger = Ledger(directory / "processes")
-        running.callback(ledger.reap)
-        synth = deploy.synthesize(directory / "cdk.out", log, ledger)
-        database = running.enter_context(postgres(directory, ledger))
-        report("migrating the job store")
-        upgrade(database)
-        model_port = free_port()
-        emulator = _emulator_config(settings, directory, database, model_port, speed, seed)
-        running.enter_context(_model(settings, emulator, ledger))
-        running.enter_context(aws.emulator(emulator))
-        deploy.finish(synth, log)
-        report("deploying its stacks")
-        began = time.monotonic()
-        deploy.deploy(
-            settings.name,
-            directory / "cdk.out",
-            account=emulator.account,
-            region=emulator.region,
-            env=aws.environment(emulator),
-            log=log,
-            ledger=ledger,
-        )
-        stage = LocalStage(
-            name=settings.name,
-            emulator=emulator,
-            database=database,
-            model_port=model_port,
-            deploy_s=time.monotonic() - began,
-        )
-        stage.record()
-        running.callback((directory / _RECORD).unlink, missing_ok=True)
-        # Registered last, so that they run first: nothing interrupts the end, and no task outlives what it talks to.
-        running.callback(ledger.reap)
-        running.callback(_end_undisturbed)
-        yield stage
+        try:
+            stage = _start(running, settings, directory, ledger, speed=speed, seed=seed, report=report)
+            stage.record()
+            yield stage
+        finally:
+            end_undisturbed()
+            (directory / _RECORD).unlink(missing_ok=True)
+            # All at once, so that no task outlives what it talks to.
+            ledger.reap()
+
+
+def _start(
+    running: ExitStack,
+    settings: StageSettings,
+    directory: Path,
+    ledger: Ledger,
+    *,
+    speed: float,
+    seed: int,
+    report: Report,
+) -> LocalStage:
+    """Start the stage's parts, each to be ended by ``running``; the synthesis goes on beside the others."""
+    log, assembly = directory / "cdk.log", directory / "cdk.out"
+    report("synthesizing the stage")
+    synth = deploy.synthesize(assembly, log, ledger)
+    database = running.enter_context(postgres(directory, ledger))
+    report("migrating the job store")
+    upgrade(database)
+    model_port = free_port()
+    emulator = _emulator_config(settings, directory, database, model_port, speed, seed)
+    running.enter_context(_model(settings, emulator, ledger))
+    running.enter_context(aws.emulator(emulator))
+    deploy.finish(synth, log)
+    report("deploying its stacks")
+    began = time.monotonic()
+    account = deploy.Account(number=emulator.account, region=emulator.region, environment=aws.environment(emulator))
+    deploy.deploy(settings.name, assembly, account, log, ledger)
+    return LocalStage(
+        name=settings.name,
+        emulator=emulator,
+        database=database,
+        model_port=model_port,
+        deploy_s=time.monotonic() - began,
+    )
 
 
 @contextmanager
@@ -161,12 +169,6 @@ def _sole(directory: Path) -> Iterator[None]:
         except BlockingIOError:
             raise StageError(f"a local stage is running in {directory}: end it first (headway down)") from None
         yield
-
-
-def _end_undisturbed() -> None:
-    if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_IGN)
 
 
 def _clear(directory: Path) -> None:
