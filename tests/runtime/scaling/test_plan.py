@@ -68,6 +68,11 @@ EXAMPLES = [
         reading(0, 16, running=15, desired=15, protected=6),
         Decision(need=6, scale_out_to=0, scale_in_to=6, backlog_per_task=0.0),
     ),
+    # protected tasks that a deployment replaces can outnumber the desired count: they are no reason to scale out
+    (
+        reading(0, 16, running=9, desired=6, protected=9),
+        Decision(need=6, scale_out_to=0, scale_in_to=0, backlog_per_task=0.0),
+    ),
     # nothing runs yet: divided by one, not by none
     (reading(7, running=0, desired=1), Decision(need=3, scale_out_to=3, scale_in_to=0, backlog_per_task=7.0)),
 ]
