@@ -24,7 +24,7 @@ def main() -> int:
         )
         log_to_stderr()
         app = create_app(resources)
-        check_surroundings(env, database)
+        check_surroundings(env, database, resources.clock)
     except (ContractError, PluginError, UnreachableError) as error:
         sys.stderr.write(f"headway.worker: {error}\n")
         return 4 if isinstance(error, UnreachableError) else 3

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from uuid import UUID
 
 import botocore.exceptions
+from celery.exceptions import SoftTimeLimitExceeded
 
 from headway.contract import BLOCKS_PREFIX
 from headway.jobs import NewBlock, begin_job, fail_job, pending_steps, save_blocks
@@ -44,9 +45,10 @@ def blocksplit(job_id: UUID, resources: Resources, send: Callable[[UUID], None])
     if waiting is None:
         try:
             _cut(job_id, drawing_key, resources)
-        except DrawingError as error:
-            logger.info("job %s failed: %s", job_id, error)
-            fail_job(resources.engine, job_id, str(error))
+        except (DrawingError, SoftTimeLimitExceeded, MemoryError) as error:
+            reason = str(error) if isinstance(error, DrawingError) else f"the drawing is too much to split: {error!r}"
+            logger.info("job %s failed: %s", job_id, reason)
+            fail_job(resources.engine, job_id, reason)
             return
         waiting = pending_steps(resources.engine, job_id)
     for step_id in waiting or ():

@@ -8,12 +8,14 @@ import boto3
 import botocore.config
 import botocore.exceptions
 
+from headway.clock import StageClock
 from headway.contract import ContractError, DatabaseSecret, WorkerEnv
 from headway.jobs import JobStoreError, connect
 from headway.jobs.database import check
 from headway.worker.polling import failure
 
 _ATTEMPTS = 5
+#: Stage seconds between two attempts.
 _PAUSE_S = 2.0
 _CONFIG = botocore.config.Config(connect_timeout=3, read_timeout=5, retries={"total_max_attempts": 2})
 
@@ -24,7 +26,7 @@ class UnreachableError(Exception):
     """The queue or the job store does not answer; the message is one line."""
 
 
-def check_surroundings(env: WorkerEnv, database: DatabaseSecret) -> None:
+def check_surroundings(env: WorkerEnv, database: DatabaseSecret, clock: StageClock) -> None:
     """Ask the lane for one attribute and the job store for its tables, a few times where they do not answer.
 
     Raises:
@@ -54,16 +56,16 @@ def check_surroundings(env: WorkerEnv, database: DatabaseSecret) -> None:
         finally:
             engine.dispose()
 
-    _patiently(ask_lane)
-    _patiently(ask_job_store)
+    _patiently(ask_lane, clock)
+    _patiently(ask_job_store, clock)
 
 
-def _patiently(ask: Callable[[], T]) -> T:
+def _patiently(ask: Callable[[], T], clock: StageClock) -> T:
     for attempt in range(1, _ATTEMPTS + 1):
         try:
             return ask()
         except UnreachableError:
             if attempt == _ATTEMPTS:
                 raise
-        time.sleep(_PAUSE_S)
+        time.sleep(clock.wall(_PAUSE_S))
     raise AssertionError("the last attempt returns or raises")

@@ -9,6 +9,7 @@ import itertools
 import logging
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -38,21 +39,33 @@ def batches(held: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
             yield queue_url, handles[start : start + _BATCH]
 
 
-def extend(client: "SQSClient", held: dict[str, str], visibility: int) -> None:
-    """Extend every held message to ``visibility`` seconds from now; what fails is tried again at the next beat."""
+def extend(client: "SQSClient", held: dict[str, str], visibility: int, extending: AbstractContextManager[Any]) -> None:
+    """Extend every held message to ``visibility`` seconds from now; what fails is tried again at the next beat.
+
+    ``extending`` is entered for each request: whoever lets go of a message enters it too.
+    """
     for queue_url, handles in batches(held.copy()):
-        entries: Any = [
-            {"Id": str(number), "ReceiptHandle": handle, "VisibilityTimeout": visibility}
-            for number, handle in enumerate(handles)
-        ]
-        try:
-            answer = client.change_message_visibility_batch(QueueUrl=queue_url, Entries=entries)
-        except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError) as error:
-            logger.warning("%s: visibility not extended: %s", queue_url, error)
-            continue
-        for failed in answer.get("Failed", ()):
-            if handles[int(failed["Id"])] in held:  # else it was settled meanwhile
-                logger.warning("%s: visibility not extended: %s %s", queue_url, failed["Code"], failed.get("Message"))
+        with extending:
+            _extend_batch(client, queue_url, [handle for handle in handles if handle in held], visibility, held)
+
+
+def _extend_batch(
+    client: "SQSClient", queue_url: str, handles: list[str], visibility: int, held: Mapping[str, str]
+) -> None:
+    entries: Any = [
+        {"Id": str(number), "ReceiptHandle": handle, "VisibilityTimeout": visibility}
+        for number, handle in enumerate(handles)
+    ]
+    if not entries:
+        return
+    try:
+        answer = client.change_message_visibility_batch(QueueUrl=queue_url, Entries=entries)
+    except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError) as error:
+        logger.warning("%s: visibility not extended: %s", queue_url, error)
+        return
+    for failed in answer.get("Failed", ()):
+        if handles[int(failed["Id"])] in held:  # else it was acknowledged meanwhile
+            logger.warning("%s: visibility not extended: %s %s", queue_url, failed["Code"], failed.get("Message"))
 
 
 class LeaseKeeper(bootsteps.StartStopStep):
@@ -86,4 +99,5 @@ class LeaseKeeper(bootsteps.StartStopStep):
         while not self._over.wait(beat_s(env, clock)):
             connection = self._consumer.connection
             if connection is not None:
-                extend(client, connection.transport.held, visibility)
+                transport = connection.transport
+                extend(client, transport.held, visibility, transport.extending)

@@ -10,6 +10,7 @@ message is settled at the queue it came from.
 import logging
 import random
 import re
+import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -199,7 +200,12 @@ class Channel(_AnyChannel):  # type: ignore[misc]  # see above
         self.change_visibility(message.delivery_info["sqs_queue"], message.delivery_tag, 0)
 
     def change_visibility(self, queue_url: str, handle: str, visibility_s: int) -> None:
-        """Set a held message's visibility timeout; where that fails, the one it has brings it back."""
+        """Let go of a held message, visible again in so many seconds; where that fails, its own timeout brings it back.
+
+        The lease keeper is waited for and told first, or an extension under way would undo this one.
+        """
+        with self.connection.extending:
+            self.connection.held.pop(handle, None)
         try:
             self.sqs().change_message_visibility(
                 QueueUrl=queue_url, ReceiptHandle=handle, VisibilityTimeout=visibility_s
@@ -237,6 +243,8 @@ class Transport(_AnyTransport):  # type: ignore[misc]  # see above
         super().__init__(client, **options)
         #: Receipt handles of held messages, each with its queue's URL; other threads may copy it.
         self.held: dict[str, str] = {}
+        #: Held while messages are being extended.
+        self.extending = threading.Lock()
         #: Failed polls in a row, by lane.
         self.poll_failures: dict[str, int] = {}
         self.paused: Callable[[], bool] = lambda: False

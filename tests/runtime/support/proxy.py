@@ -20,6 +20,8 @@ class FaultProxy(Server):
         super().__init__(port, _ProxyHandler)
         self.upstream = urlsplit(upstream)
         self.fault, self.left = "", 0
+        #: An operation (its x-amz-target) that is always denied.
+        self.denied_target = ""
         #: Polls that were broken.
         self.broken = 0
         self.released = threading.Event()
@@ -34,7 +36,10 @@ class _ProxyHandler(Handler):
 
     def do_POST(self) -> None:  # noqa: N802  # http.server's name
         body = self.rfile.read(int(self.headers["content-length"]))
-        if self.headers.get("x-amz-target") == "AmazonSQS.ReceiveMessage" and self.server.left > 0:
+        target = self.headers.get("x-amz-target")
+        if target == self.server.denied_target:
+            self._break("AccessDenied")
+        elif target == "AmazonSQS.ReceiveMessage" and self.server.left > 0:
             self.server.left -= 1
             self._break(self.server.fault)
             self.server.broken += 1

@@ -152,6 +152,12 @@ class Stage:
         (step_id,) = pending_steps(self.engine, job_id) or ()
         return step_id
 
+    def job_of(self, step_id: uuid.UUID) -> uuid.UUID:
+        """Return the id of a step's job."""
+        with self.engine.connect() as connection:
+            job_id: uuid.UUID = connection.execute(sa.select(steps.c.job_id).where(steps.c.id == step_id)).scalar_one()
+            return job_id
+
     def step_status(self, step_id: uuid.UUID) -> StepStatus:
         """Return a step's status."""
         with self.engine.connect() as connection:

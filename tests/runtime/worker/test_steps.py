@@ -1,0 +1,106 @@
+"""What becomes of a step whose model does not simply answer, on the real worker."""
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from headway.jobs import StepStatus, fail_job, job_view, tally
+from headway.jobs.schema import steps
+from tests.runtime.support.stage import Stage
+from tests.runtime.support.waiting import until
+
+#: A hundred stage seconds in a wall second: a minute's delay is one second, a second's the least SQS takes.
+_QUICK: dict[str, Any] = {"speed": 100.0, "soft_time_limit_s": 3_000, "time_limit_s": 3_500, "model_timeout_s": 2_900}
+
+
+def _reason(stage: Stage, step_id: object) -> str:
+    with stage.engine.connect() as connection:
+        return str(connection.scalar(sa.select(steps.c.reason).where(steps.c.id == step_id)))
+
+
+def test_rate_limits_are_waited_out(stage: Stage) -> None:
+    """Two 429s and an answer: one call, one attempt, two refusals counted in its metric line."""
+    step_id = stage.pending_step()
+    stage.model.refusals += [(429, {"retry_after": "20"}), (429, {})]
+    with stage.worker(**_QUICK) as worker:
+        stage.send_step(step_id)
+        until(lambda: stage.step_status(step_id) is StepStatus.SUCCEEDED, what="the step")
+        (line,) = worker.metrics
+    assert (line["outcome"], line["CallsRateLimited"], line["attempt"]) == ("ok", [2.0], 1)
+    assert (tally(stage.engine).model_calls, tally(stage.engine).steps_called_twice) == (1, 0)
+
+
+def test_a_step_that_gives_up_is_handed_back_and_tried_again(stage: Stage) -> None:
+    """Its patience is over at a wait of 300 s: the message goes back with a delay, the second attempt succeeds."""
+    step_id = stage.pending_step()
+    stage.model.refusals += [(429, {"retry_after": "300"})]
+    with stage.worker(**_QUICK) as worker:
+        stage.send_step(step_id)
+        until(lambda: stage.step_status(step_id) is StepStatus.SUCCEEDED, what="the step")
+        assert "handed back" in worker.log
+        assert "Traceback" not in worker.log
+        assert [(line["outcome"], line["attempt"]) for line in worker.metrics] == [("rate_limited", 1), ("ok", 2)]
+    assert tally(stage.engine).model_calls == 1
+
+
+def test_a_step_fails_loudly_at_its_fourth_attempt(stage: Stage) -> None:
+    """Before the redrive policy takes its message unseen, after five receives."""
+    step_id = stage.pending_step()
+    stage.model.refusals += [(429, {"retry_after": "300"})] * 9
+    with stage.worker(**_QUICK):
+        stage.send_step(step_id)
+        until(lambda: stage.step_status(step_id) is StepStatus.FAILED, what="the step to fail")
+        until(lambda: stage.counts() == (0, 0), what="its message acknowledged")
+    assert _reason(stage, step_id).startswith("gave up after 4 attempts: the model's server says: ")
+    assert stage.dead_letters() == {}
+
+
+def test_a_refused_request_fails_its_step_at_once(stage: Stage) -> None:
+    """And the job with it, with the server's own words."""
+    step_id = stage.pending_step()
+    stage.model.refusals.append((400, {}))
+    with stage.worker(**_QUICK):
+        stage.send_step(step_id)
+        until(lambda: stage.step_status(step_id) is StepStatus.FAILED, what="the step to fail")
+    assert "as the test wants it" in _reason(stage, step_id)
+    assert len(stage.model.asked) == 1
+
+
+def test_an_unreadable_answer_is_asked_for_twice_and_fails(stage: Stage) -> None:
+    """No third call: the model would go on so."""
+    step_id = stage.pending_step()
+    stage.model.text = "three, I think"
+    with stage.worker(**_QUICK) as worker:
+        stage.send_step(step_id)
+        until(lambda: stage.step_status(step_id) is StepStatus.FAILED, what="the step to fail")
+        assert [line["outcome"] for line in worker.metrics] == ["unreadable"] * 2
+    assert _reason(stage, step_id) == "the model's answer is not JSON: 'three, I think'"
+    assert len(stage.model.asked) == 2
+
+
+def test_a_call_over_the_soft_limit_is_abandoned_and_tried_again(stage: Stage) -> None:
+    """The message goes round; what the first call cost is written down."""
+    step_id = stage.pending_step()
+    stage.model.gate.clear()
+    with stage.worker(soft_time_limit_s=2, time_limit_s=20, visibility_timeout_s=3, speed=1.0) as worker:
+        stage.send_step(step_id)
+        until(lambda: "SoftTimeLimitExceeded" in worker.log, what="the soft limit")
+        until(lambda: stage.step_status(step_id) is StepStatus.PENDING, what="the claim to be released")
+        assert [line["outcome"] for line in worker.metrics] == ["abandoned"]
+    assert tally(stage.engine).model_calls == 1
+
+
+def test_a_job_that_ends_takes_its_running_call_with_it(stage: Stage) -> None:
+    """The beat finds the claim lost: the call is abandoned, its cost recorded, its message acknowledged."""
+    step_id = stage.pending_step()
+    stage.model.gate.clear()
+    with stage.worker() as worker:
+        stage.send_step(step_id)
+        until(lambda: stage.model.asked, what="the call")
+        job_id = stage.job_of(step_id)
+        fail_job(stage.engine, job_id, "given up")
+        until(lambda: stage.counts() == (0, 0), what="its message acknowledged")
+        assert [line["outcome"] for line in worker.metrics] == ["abandoned"]
+    view = job_view(stage.engine, job_id)
+    assert view is not None
+    assert (view.summary.reason, tally(stage.engine).model_calls) == ("given up", 1)
