@@ -12,13 +12,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 #: A pid is taken for the ledger's process only if it started no later than this after it was written down.
 _START_SLACK_S = 2.0
+_INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
 
 
 class Ledger:
@@ -57,7 +59,7 @@ def spawn(
         OSError: the command cannot be started.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("ab") as output:
+    with log.open("ab") as output, _uninterrupted():
         process = subprocess.Popen(  # noqa: S603  # the commands are the stage's own
             [str(part) for part in command],
             env=dict(env),
@@ -69,9 +71,9 @@ def spawn(
             user=user,
             group=user,
             extra_groups=None if user is None else [],
-            preexec_fn=_die_with_parent,  # one system call, nothing that a lock could hold up
+            preexec_fn=_in_child,  # two system calls, nothing that a lock could hold up
         )
-    ledger.add(process.pid)
+        ledger.add(process.pid)
     return process
 
 
@@ -95,7 +97,18 @@ def stop(process: subprocess.Popen[bytes], *, number: signal.Signals = signal.SI
     signal_group(process, signal.SIGKILL)
 
 
-def _die_with_parent() -> None:
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Hold signals back: none comes in the middle of a fork, or between a start and its line in the ledger."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _in_child() -> None:
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPTS)
     if _LIBC is not None:
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
