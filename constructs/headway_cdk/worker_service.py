@@ -70,7 +70,8 @@ class WorkerService(Construct):
             min_healthy_percent=100,
             max_healthy_percent=200,
             circuit_breaker=ecs.DeploymentCircuitBreaker(rollback=True),
-            # Rebalancing stops running tasks to even out zones; workers hold work that is worth more than evenness.
+            # On by default for a new service (ECS CreateService): it stops running tasks to even out zones, and what
+            # a worker holds is worth more than evenness.
             availability_zone_rebalancing=ecs.AvailabilityZoneRebalancing.DISABLED,
             enable_execute_command=False,
             assign_public_ip=public,

@@ -1,5 +1,7 @@
 """The image helpers: a digest or nothing, the right to pull from ECR, and a build context by allow-list."""
 
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -69,3 +71,17 @@ def _context(folder: Path, *include: str) -> set[str]:
     outdir = Path(scope.node.root.synth().directory)  # type: ignore[attr-defined]  # the root is an App
     (asset,) = outdir.glob("asset.*")
     return {str(path.relative_to(asset)) for path in asset.rglob("*") if path.is_file()}
+
+
+def test_dockerfile_and_task_definition_agree() -> None:
+    """Base by digest, the task's user and command, /tmp as a volume a plain user can write, exec form for signals."""
+    lines = (ROOT / "runtime" / "Dockerfile").read_text(encoding="utf-8").splitlines()
+    said = dict(line.split(" ", 1) for line in lines if line.split(" ", 1)[0] in ("FROM", "USER", "CMD", "VOLUME"))
+    parts = Parts.within(stack())
+    parts.worker()
+    (definition,) = Template.from_stack(parts.stack).find_resources("AWS::ECS::TaskDefinition").values()
+    container = definition["Properties"]["ContainerDefinitions"][0]
+    assert re.fullmatch(r"python:[\w.-]+@sha256:[0-9a-f]{64}", said["FROM"])
+    assert said["USER"] == container["User"]
+    assert json.loads(said["CMD"]) == container["Command"]
+    assert json.loads(said["VOLUME"]) == [mount["ContainerPath"] for mount in container["MountPoints"]]

@@ -3,7 +3,6 @@
 import pytest
 
 from headway.vision.checks import BARS, OPENINGS, UnreadableError, read_count
-from headway.vision.plugins import PluginError, load_checks, load_splitter
 
 
 def test_a_count_is_read() -> None:
@@ -29,10 +28,3 @@ def test_the_questions_are_told_apart_by_one_word_each() -> None:
     assert "openings" not in BARS.prompt
     assert "openings" in OPENINGS.prompt
     assert "bars" not in OPENINGS.prompt
-
-
-def test_plugins_are_found_by_entry_point() -> None:
-    """The installed ones are this package's own."""
-    assert load_checks() == {"bars": BARS, "openings": OPENINGS}
-    with pytest.raises(PluginError, match=r"^splitter 'scissors' is not installed$"):
-        load_splitter("scissors")
