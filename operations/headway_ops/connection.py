@@ -7,7 +7,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from headway.contract import DatabaseSecret, ProducerEnv
 from headway_ops.local.errors import UnreachableError
-from headway_ops.local.stage import LocalStage
+from headway_ops.local.running import LocalStage
 from headway_ops.outputs import database_secret, producer_environment
 from stacks.settings import load_stage
 

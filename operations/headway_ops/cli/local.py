@@ -10,7 +10,7 @@ from pathlib import Path
 from headway_ops.cli.options import Speed, Stage
 from headway_ops.cli.view import narrate
 from headway_ops.local.errors import StageError, UnreachableError
-from headway_ops.local.stage import LocalStage, directory_of
+from headway_ops.local.running import LocalStage, directory_of
 from stacks.settings import load_stage
 
 _UP_WITHIN_S = 180.0

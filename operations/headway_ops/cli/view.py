@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headway_ops.local.observe import Snapshot
-from headway_ops.local.stage import LocalStage
+from headway_ops.local.running import LocalStage
 from stacks.settings import StageSettings
 
 _EVENTS_SHOWN = 8

@@ -15,7 +15,7 @@ from headway_ops.demo.memory import MemoryMeter
 from headway_ops.demo.report import Report, busy_stops, task_peaks
 from headway_ops.local.errors import UnreachableError
 from headway_ops.local.observe import Observer, Snapshot
-from headway_ops.local.stage import LocalStage
+from headway_ops.local.running import LocalStage
 from stacks.settings import StageSettings
 
 _LOOK_EVERY_WALL_S = 0.5

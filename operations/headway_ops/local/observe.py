@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from headway.contract import ProducerEnv
 from headway.jobs.queries import Tally, tally
-from headway_ops.local.stage import LocalStage
+from headway_ops.local.running import LocalStage
 from headway_ops.outputs import producer_environment
 
 

@@ -8,94 +8,27 @@ import shutil
 import signal
 import sys
 import time
-import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
 
 from headway.contract import DatabaseSecret
 from headway.jobs.migrate import upgrade
 from headway_ops.local import aws, deploy
 from headway_ops.local.emulator.config import EmulatorConfig
-from headway_ops.local.errors import StageError, UnreachableError
+from headway_ops.local.errors import StageError
 from headway_ops.local.interrupts import end_undisturbed
 from headway_ops.local.model.server import ModelConfig
-from headway_ops.local.ports import answers, free_port
+from headway_ops.local.ports import free_port
 from headway_ops.local.postgres import postgres
 from headway_ops.local.processes import Ledger, spawn, stop
-from headway_ops.local.project import PROJECT
+from headway_ops.local.running import LocalStage, directory_of
 from stacks.settings import StageSettings
 
 #: The host name that the local stage's template gives the model.
 MODEL_HOST = "model.headway.local"
-_RECORD = "stage.json"
 
 Report = Callable[[str], None]
-
-
-def directory_of(stage: str) -> Path:
-    """Return where a local stage keeps its files: under HEADWAY_STATE, or in the checkout."""
-    return Path(os.environ.get("HEADWAY_STATE") or PROJECT / ".local") / stage
-
-
-@dataclass(frozen=True, kw_only=True)
-class LocalStage:
-    """A running local stage: where its parts answer."""
-
-    name: str
-    emulator: EmulatorConfig
-    database: DatabaseSecret
-    model_port: int
-    deploy_s: float
-
-    def client(self, service: str) -> Any:
-        """Return a boto3 client of the emulated account."""
-        return aws.client(service, self.emulator)
-
-    def model_usage(self) -> dict[str, Any]:
-        """Return the model's calls in flight and their peak, quota and samples.
-
-        Raises:
-            UnreachableError: the model does not answer.
-        """
-        try:
-            with urllib.request.urlopen(
-                f"http://127.0.0.1:{self.model_port}/usage", timeout=5
-            ) as answer:  # our own loopback
-                usage: dict[str, Any] = json.load(answer)
-                return usage
-        except OSError as error:
-            raise UnreachableError(f"the model server does not answer: {error}") from None
-
-    def events(self) -> list[dict[str, Any]]:
-        """Return what happened to alarms, services and tasks so far, oldest first."""
-        if not self.emulator.events.exists():
-            return []
-        return [json.loads(line) for line in self.emulator.events.read_text(encoding="utf-8").splitlines()]
-
-    def enter(self) -> None:
-        """Make this process one of the emulated account's: its AWS clients talk to the emulator from now on."""
-        os.environ.update(aws.environment(self.emulator))
-
-    def record(self) -> None:
-        """Write the stage down, for commands that run beside it."""
-        path = Path(self.emulator.directory) / _RECORD
-        path.touch(mode=0o600)
-        path.write_text(json.dumps(dataclasses.asdict(self)), encoding="utf-8")
-
-    @classmethod
-    def attach(cls, stage: str) -> Self | None:
-        """Return the local stage of that name where one is running, else None."""
-        path = directory_of(stage) / _RECORD
-        if not path.exists():
-            return None
-        record = json.loads(path.read_text(encoding="utf-8"))
-        record["emulator"] = EmulatorConfig(**record["emulator"])
-        record["database"] = DatabaseSecret(**record["database"])
-        running = cls(**record)
-        return running if answers(running.emulator.port) else None
 
 
 @contextmanager
@@ -120,7 +53,7 @@ def local_stage(settings: StageSettings, *, speed: float, seed: int, report: Rep
             yield stage
         finally:
             end_undisturbed()
-            (directory / _RECORD).unlink(missing_ok=True)
+            LocalStage.erase(directory)
             # All at once, so that no task outlives what it talks to.
             ledger.reap()
 

@@ -13,7 +13,7 @@ import pytest
 
 from headway_ops.demo.drawings import Drawing, draw
 from headway_ops.local.observe import Observer
-from headway_ops.local.stage import LocalStage
+from headway_ops.local.running import LocalStage
 from tests.operations.cli.running import HEADWAY, environment, headway, left_over
 from tests.runtime.support.waiting import until
 

@@ -14,7 +14,7 @@ def install_polls(sqs: Any, conductor: Conductor) -> None:
         queue = data.get("QueueUrl", url).rpartition("/")[2]
         if queue not in polled:
             polled.add(queue)
-            conductor.note("polled", queue)
+            conductor.journal.note("polled", queue)
         return await receive(data, url)
 
     sqs._HANDLERS["ReceiveMessage"] = receive_message

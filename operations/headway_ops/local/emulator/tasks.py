@@ -36,6 +36,7 @@ class LocalTask:
         self.stop_asked = False
         self.killed = False
         self.exit_code: int | None = None
+        self.failure = ""
         self._container = definition["containerDefinitions"][0]
         self._revision = definition["taskDefinitionArn"]
         self._config = config
@@ -76,13 +77,17 @@ class LocalTask:
             return True
         if clock.now() < self._due:
             return False
-        environment = environment_of(
-            self._container, ecs._resolve_container_secrets(self._container), self.id, self._config
-        )
+        try:
+            secret_values = ecs._resolve_container_secrets(self._container)
+        except ecs._SecretResolutionError as error:
+            # As on ECS, the container is not started without a secret that its definition names.
+            self.failure = f"ResourceInitializationError: {error}"
+            self.state = TaskState.STOPPING
+            return True
         name = self.service.rpartition("/")[2]
         self._process = spawn(
             command_of(self._container, self._config),
-            env=environment,
+            env=environment_of(self._container, secret_values, self.id, self._config),
             log=self._config.logs / f"{name}-{self.id[:8]}.log",
             ledger=self._ledger,
         )
