@@ -37,7 +37,13 @@ class ExactCapacity:
 
 @dataclass(frozen=True, kw_only=True)
 class ChangeInCapacity:
-    """The classic policy: capacity changes by steps on waiting messages by running task; the cooldown is in seconds."""
+    """The classic policy: capacity changes by steps on waiting messages by running task; the cooldown is in seconds.
+
+    From ``out_at[i]`` on, ``out_add_tasks[i]`` tasks are added; at ``in_at`` or less, one goes.
+
+    Raises:
+        ValueError: the thresholds contradict each other.
+    """
 
     out_at: Sequence[float]
     out_add_tasks: Sequence[int]
@@ -46,16 +52,22 @@ class ChangeInCapacity:
     in_periods: int = 5
     cooldown_s: int = 60
 
+    def __post_init__(self) -> None:
+        if not 0 < len(self.out_at) == len(self.out_add_tasks):
+            raise ValueError(
+                f"{len(self.out_at)} out_at, {len(self.out_add_tasks)} out_add_tasks: as many, and not none"
+            )
+        if self.in_at >= self.out_at[0]:
+            raise ValueError(f"in_at={self.in_at} >= out_at[0]={self.out_at[0]}: would oscillate")
+
 
 @dataclass(frozen=True, kw_only=True)
 class _Direction:
-    """One alarm and the steps it takes."""
+    """One alarm and the steps it takes. ``statistic`` says which of several values in one period counts."""
 
     name: str
     metric: metrics.Metric
-    # Which of several values in one period counts: out takes the highest need, in lets any "nothing to do" veto it.
     statistic: str
-    aggregation: scaling.MetricAggregationType
     comparison: cloudwatch.ComparisonOperator
     threshold: float
     periods: int
@@ -128,7 +140,7 @@ class BacklogScaling(Construct):
             scaling_target=self.target,
             adjustment_type=direction.adjustment,
             cooldown=cdk.Duration.seconds(direction.cooldown_s),
-            metric_aggregation_type=direction.aggregation,
+            metric_aggregation_type=scaling.MetricAggregationType[direction.statistic.upper()],
         )
         for step in direction.steps:
             action.add_adjustment(adjustment=step.adjustment, lower_bound=step.lower, upper_bound=step.upper)
@@ -155,56 +167,44 @@ class BacklogScaling(Construct):
 
 
 def _exact(plan: ScalingPlan, policy: ExactCapacity) -> tuple[_Direction, _Direction]:
-    out = _Direction(
-        name="Out",
-        metric=metrics.SCALE_OUT_TO,
-        statistic=cloudwatch.Stats.MAXIMUM,
-        aggregation=scaling.MetricAggregationType.MAXIMUM,
-        comparison=_AT_LEAST,
-        threshold=THRESHOLD,
-        periods=policy.out_periods,
-        adjustment=scaling.AdjustmentType.EXACT_CAPACITY,
-        cooldown_s=0,
-        steps=plan.steps,
+    def direction(name: str, metric: metrics.Metric, statistic: str, periods: int) -> _Direction:
+        return _Direction(
+            name=name,
+            metric=metric,
+            statistic=statistic,
+            comparison=_AT_LEAST,
+            threshold=THRESHOLD,
+            periods=periods,
+            adjustment=scaling.AdjustmentType.EXACT_CAPACITY,
+            cooldown_s=0,
+            steps=plan.steps,
+        )
+
+    # Of two readings in one period, out takes the higher need, and in lets a "nothing to do" (0) veto the other.
+    return (
+        direction("Out", metrics.SCALE_OUT_TO, cloudwatch.Stats.MAXIMUM, policy.out_periods),
+        direction("In", metrics.SCALE_IN_TO, cloudwatch.Stats.MINIMUM, policy.in_periods),
     )
-    down = _Direction(
-        name="In",
-        metric=metrics.SCALE_IN_TO,
-        statistic=cloudwatch.Stats.MINIMUM,
-        aggregation=scaling.MetricAggregationType.MINIMUM,
-        comparison=_AT_LEAST,
-        threshold=THRESHOLD,
-        periods=policy.in_periods,
-        adjustment=scaling.AdjustmentType.EXACT_CAPACITY,
-        cooldown_s=0,
-        steps=plan.steps,
-    )
-    return out, down
 
 
 def _classic(policy: ChangeInCapacity) -> tuple[_Direction, _Direction]:
-    out = _Direction(
-        name="Out",
-        metric=metrics.BACKLOG_PER_TASK,
-        statistic=cloudwatch.Stats.MAXIMUM,
-        aggregation=scaling.MetricAggregationType.MAXIMUM,
-        comparison=_AT_LEAST,
-        threshold=policy.out_at[0],
-        periods=policy.out_periods,
-        adjustment=scaling.AdjustmentType.CHANGE_IN_CAPACITY,
-        cooldown_s=policy.cooldown_s,
-        steps=change_in_capacity_steps(policy.out_at, policy.out_add_tasks),
+    def direction(
+        name: str, comparison: cloudwatch.ComparisonOperator, threshold: float, periods: int, steps: Sequence[Step]
+    ) -> _Direction:
+        return _Direction(
+            name=name,
+            metric=metrics.BACKLOG_PER_TASK,
+            statistic=cloudwatch.Stats.MAXIMUM,
+            comparison=comparison,
+            threshold=threshold,
+            periods=periods,
+            adjustment=scaling.AdjustmentType.CHANGE_IN_CAPACITY,
+            cooldown_s=policy.cooldown_s,
+            steps=steps,
+        )
+
+    rising = change_in_capacity_steps(policy.out_at, policy.out_add_tasks)
+    return (
+        direction("Out", _AT_LEAST, policy.out_at[0], policy.out_periods, rising),
+        direction("In", _AT_MOST, policy.in_at, policy.in_periods, [Step(lower=None, upper=0, adjustment=-1)]),
     )
-    down = _Direction(
-        name="In",
-        metric=metrics.BACKLOG_PER_TASK,
-        statistic=cloudwatch.Stats.MAXIMUM,
-        aggregation=scaling.MetricAggregationType.MAXIMUM,
-        comparison=_AT_MOST,
-        threshold=policy.in_at,
-        periods=policy.in_periods,
-        adjustment=scaling.AdjustmentType.CHANGE_IN_CAPACITY,
-        cooldown_s=policy.cooldown_s,
-        steps=(Step(lower=None, upper=0, adjustment=-1),),
-    )
-    return out, down

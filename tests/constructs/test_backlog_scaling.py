@@ -131,3 +131,17 @@ def test_quota_below_the_minimum_is_refused() -> None:
     """A minimum that the quota cannot feed is a contradiction, named with both numbers."""
     with pytest.raises(ValueError, match="min_tasks=2 > 1 tasks that quota_calls=8 allows"):
         built(plan=dataclasses.replace(PLAN, min_tasks=2, quota_calls=8))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [
+        ({"out_at": [], "out_add_tasks": []}, "0 out_at, 0 out_add_tasks: as many, and not none"),
+        ({"out_at": [5], "out_add_tasks": [1, 2]}, "1 out_at, 2 out_add_tasks: as many, and not none"),
+        ({"in_at": 5}, r"in_at=5 >= out_at\[0\]=5: would oscillate"),
+    ],
+)
+def test_contradictory_thresholds_are_refused(numbers: dict[str, Any], message: str) -> None:
+    """Thresholds that contradict each other are named with both numbers."""
+    with pytest.raises(ValueError, match=message):
+        dataclasses.replace(CLASSIC, **numbers)
