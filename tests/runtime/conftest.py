@@ -1,5 +1,6 @@
 """Fixtures of the runtime's tests: one emulator and one PostgreSQL server a run, one stage a test."""
 
+import dataclasses
 import os
 import uuid
 from collections.abc import Iterator
@@ -50,25 +51,28 @@ def _server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DatabaseSecret
 @pytest.fixture
 def empty_database(_server: DatabaseSecret) -> DatabaseSecret:
     """The secret of a database with nothing in it."""
-    return _create(_server, template="template0")
+    name = f"test_{uuid.uuid4().hex}"
+    with _connected(_server) as connection:
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE template0')
+    return dataclasses.replace(_server, dbname=name)
 
 
 @pytest.fixture
 def database(_server: DatabaseSecret) -> DatabaseSecret:
-    """The secret of a job store of its own, upgraded and empty."""
-    return _create(_server, template=_server.dbname)
+    """The secret of a job store that is upgraded and empty."""
+    with _connected(_server) as connection:
+        connection.execute("TRUNCATE jobs, blocks, steps, calls, events")
+    return _server
 
 
-def _create(server: DatabaseSecret, *, template: str) -> DatabaseSecret:
-    name = f"test_{uuid.uuid4().hex}"
-    # CREATE DATABASE copies a template that nobody is connected to, so this connection is to another one.
-    with psycopg.connect(
-        host=server.host, port=server.port, dbname="template1", user=server.username, password=server.password
-    ) as connection:
-        connection.autocommit = True
-        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
-    return DatabaseSecret(
-        host=server.host, port=server.port, dbname=name, username=server.username, password=server.password
+def _connected(secret: DatabaseSecret) -> psycopg.Connection[tuple[object, ...]]:
+    return psycopg.connect(
+        host=secret.host,
+        port=secret.port,
+        dbname=secret.dbname,
+        user=secret.username,
+        password=secret.password,
+        autocommit=True,
     )
 
 

@@ -83,7 +83,7 @@ class Stage:
         tag = uuid.uuid4().hex[:8]
         self.dead_letter_urls = {lane: self._queue(f"{lane}-dead-{tag}") for lane in ("heavy", "fast")}
         self.queue_urls = {
-            lane: self._queue(f"{lane}-{tag}", VisibilityTimeout="4", RedrivePolicy=self._redrive(lane))
+            lane: self._queue(f"{lane}-{tag}", VisibilityTimeout="3", RedrivePolicy=self._redrive(lane))
             for lane in ("heavy", "fast")
         }
         self.bucket = f"drawings-{tag}"
@@ -111,7 +111,7 @@ class Stage:
             "dead_letter_urls": self.dead_letter_urls,
             "concurrency": 2,
             "wait_time_s": 1,
-            "visibility_timeout_s": 4,
+            "visibility_timeout_s": 3,
             "lease_beat_s": 1,
             "soft_time_limit_s": 60,
             "time_limit_s": 70,

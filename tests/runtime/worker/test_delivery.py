@@ -36,14 +36,14 @@ def test_a_message_whose_step_is_held_comes_back_when_the_lease_ends(stage: Stag
 
 
 def test_a_message_stays_hidden_while_its_work_lives(stage: Stage) -> None:
-    """A call of twice the visibility timeout (4 s) is delivered once."""
+    """A call of twice the visibility timeout (3 s) is delivered once."""
     step_id = stage.pending_step()
     stage.model.gate.clear()
     with stage.worker() as worker:
         stage.send_step(step_id)
         until(lambda: stage.model.asked, what="the call")
-        ends = time.monotonic() + 8
-        until(lambda: stage.counts() != (0, 1) or time.monotonic() > ends, what="eight seconds")
+        ends = time.monotonic() + 6
+        until(lambda: stage.counts() != (0, 1) or time.monotonic() > ends, what="six seconds")
         assert stage.counts() == (0, 1)
         stage.model.gate.set()
         until(lambda: stage.step_status(step_id) is StepStatus.SUCCEEDED, what="the step")
