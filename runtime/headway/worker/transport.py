@@ -17,18 +17,15 @@ from typing import Any
 import boto3
 import botocore.config
 import botocore.exceptions
-import pycurl  # type: ignore[import-untyped]  # it ships no types
-from kombu.asynchronous.aws.connection import AsyncHTTPSConnection
-from kombu.asynchronous.aws.sqs.connection import AsyncSQSConnection
 from kombu.transport import SQS, virtual
 from vine import promise
 
 from headway.worker.envelope import PoisonError, check
-from headway.worker.polling import PollFailure, failure, poll_again_after_s
+from headway.worker.poller import PollConnection
+from headway.worker.polling import PollFailure, poll_again_after_s
 
 logger = logging.getLogger(__name__)
 
-_CONNECT_TIMEOUT_S = 5
 #: How much longer than its wait time a long poll may take.
 _ANSWER_WITHIN_S = 5
 #: An SQS string attribute takes what XML 1.0 takes (SQS API reference, SendMessage).
@@ -37,46 +34,12 @@ _REASON_LENGTH = 500
 REASON_ATTRIBUTE = "headway-reason"
 
 # Celery's stubs know a transport's users, not its makers: its classes stay untyped here.
-_AnyConnection: Any = AsyncSQSConnection
 _AnyMessage: Any = virtual.Message
 _AnyQoS: Any = SQS.QoS
 _AnyChannel: Any = SQS.Channel
 _AnyTransport: Any = SQS.Transport
 
 _AWS_ERRORS = (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError)
-
-
-class _BoundedRequests(AsyncHTTPSConnection):
-    """Requests that end: CurlClient calls ``on_prepare`` once a handle is set up, before it is used."""
-
-    def getrequest(self) -> Any:
-        request = super().getrequest()
-        request.on_prepare = self._bound
-        return request
-
-    def _bound(self, curl: Any) -> None:
-        curl.setopt(pycurl.CONNECTTIMEOUT, _CONNECT_TIMEOUT_S)
-        curl.setopt(pycurl.TIMEOUT, int(self.timeout))
-
-
-class _PollConnection(_AnyConnection):  # type: ignore[misc]  # see above
-    """Receives messages; a poll that fails in any way answers with a PollFailure instead of raising in the hub."""
-
-    def __init__(self, sqs_connection: Any, *, timeout_s: float, **options: Any) -> None:
-        super().__init__(sqs_connection, **options)
-        self._timeout_s = timeout_s
-
-    def get_http_connection(self) -> _BoundedRequests:
-        return _BoundedRequests(timeout=self._timeout_s, http_client=self._httpclient)
-
-    def _on_list_ready(self, parent: Any, markers: Any, operation: str, response: Any) -> Any:
-        try:
-            if response.status == self.STATUS_CODE_OK:
-                return super()._on_list_ready(parent, markers, operation, response)
-            http = response.response
-            return failure(response.status, http.content or b"", str(http.error or ""))
-        except Exception as error:  # a cut or garbled answer is a failed poll, whatever it breaks
-            return PollFailure(reason=repr(error))
 
 
 class Message(_AnyMessage):  # type: ignore[misc]  # see above
@@ -137,7 +100,7 @@ class Channel(_AnyChannel):  # type: ignore[misc]  # see above
     def asynsqs(self, queue: str | None = None) -> Any:
         """Return the one connection of all polls."""
         if self._asynsqs is None:
-            self._asynsqs = _PollConnection(
+            self._asynsqs = PollConnection(
                 self.sqs(), timeout_s=self.wait_time_seconds + _ANSWER_WITHIN_S, region=self.region
             )
         return self._asynsqs

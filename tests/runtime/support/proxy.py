@@ -24,6 +24,8 @@ class FaultProxy(Server):
         self.denied_target = ""
         #: Polls that were broken.
         self.broken = 0
+        #: Each action that was asked for, as IAM names it, with its queue's URL.
+        self.asked: set[tuple[str, str]] = set()
         self.released = threading.Event()
 
     def break_polls(self, fault: str, count: int = 1) -> None:
@@ -36,7 +38,8 @@ class _ProxyHandler(Handler):
 
     def do_POST(self) -> None:  # noqa: N802  # http.server's name
         body = self.rfile.read(int(self.headers["content-length"]))
-        target = self.headers.get("x-amz-target")
+        target = self.headers["x-amz-target"]
+        self.server.asked.add((target.replace("AmazonSQS.", "sqs:"), json.loads(body)["QueueUrl"]))
         if target == self.server.denied_target:
             self._break("AccessDenied")
         elif target == "AmazonSQS.ReceiveMessage" and self.server.left > 0:

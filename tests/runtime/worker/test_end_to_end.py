@@ -1,30 +1,17 @@
 """A job's whole way, on real parts: sender, two lanes, two workers, database, bucket, model."""
 
-import io
-
-from PIL import Image, ImageDraw
-
 from headway.jobs import JobStatus, StepStatus, job_view, tally
 from headway.producer import Producer
+from tests.runtime.support.drawings import drawing
 from tests.runtime.support.stage import Stage
 from tests.runtime.support.waiting import until
-
-
-def _drawing(blocks: int) -> bytes:
-    image = Image.new("L", (20 + 220 * blocks, 240), 255)
-    draw = ImageDraw.Draw(image)
-    for number in range(blocks):
-        draw.rectangle((20 + 220 * number, 20, 220 + 220 * number, 220), outline=0, width=3)
-    buffer = io.BytesIO()
-    image.save(buffer, "PNG")
-    return buffer.getvalue()
 
 
 def test_a_job_runs_from_its_drawing_to_its_results(stage: Stage) -> None:
     """Three blocks and two checks make six steps, six calls, six results and one metric line each."""
     with stage.worker("heavy") as heavy, stage.worker("fast") as fast:
         producer = Producer(stage.producer_env(fast_queue="fast"), stage.secret)
-        job_id = producer.submit(_drawing(3), "plan.png")
+        job_id = producer.submit(drawing(3), "plan.png")
         producer.close()
 
         def finished() -> bool:

@@ -104,3 +104,18 @@ def test_a_job_that_ends_takes_its_running_call_with_it(stage: Stage) -> None:
     view = job_view(stage.engine, job_id)
     assert view is not None
     assert (view.summary.reason, tally(stage.engine).model_calls) == ("given up", 1)
+
+
+def test_an_answer_outlives_an_outage_of_the_job_store(stage: Stage) -> None:
+    """The database goes away during the call and comes back after it: the answer is written, and asked for once."""
+    step_id = stage.pending_step()
+    stage.model.gate.clear()
+    with stage.worker() as worker:
+        stage.send_step(step_id)
+        until(lambda: stage.model.asked, what="the call")
+        with stage.job_store_away():
+            stage.model.gate.set()
+            until(lambda: "claim not renewed" in worker.log or "stamina" in worker.log, what="the outage to be felt")
+        until(lambda: stage.step_status(step_id) is StepStatus.SUCCEEDED, what="the step")
+        assert [line["outcome"] for line in worker.metrics] == ["ok"]
+    assert len(stage.model.asked) == 1
