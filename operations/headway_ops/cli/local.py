@@ -1,5 +1,6 @@
 """``headway up`` and ``headway down``: a local stage that keeps running."""
 
+import json
 import os
 import signal
 import subprocess
@@ -7,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from headway_ops.cli.options import Speed, Stage
+from headway_ops.cli.options import Json, Speed, Stage
 from headway_ops.cli.view import narrate
 from headway_ops.local.errors import StageError, UnreachableError
 from headway_ops.local.running import LocalStage, directory_of
@@ -17,7 +18,7 @@ _UP_WITHIN_S = 180.0
 _DOWN_WITHIN_S = 30.0
 
 
-def up(stage: Stage = "local", speed: Speed = None) -> None:
+def up(stage: Stage = "local", speed: Speed = None, as_json: Json = False) -> None:
     """Start a local stage and leave it running."""
     settings = load_stage(stage)
     if settings.laptop is None:
@@ -37,6 +38,9 @@ def up(stage: Stage = "local", speed: Speed = None) -> None:
     _pid(stage).write_text(str(keeper.pid), encoding="ascii")
     running = _wait_until_up(stage, keeper, log)
     narrate(f"stage {stage} is up: AWS at {running.emulator.endpoint}, its files in {running.emulator.directory}")
+    if as_json:
+        where = {"stage": stage, "endpoint": running.emulator.endpoint, "directory": running.emulator.directory}
+        sys.stdout.write(json.dumps(where) + "\n")
 
 
 def down(stage: Stage = "local") -> None:

@@ -26,7 +26,12 @@ def headway(*arguments: str | Path, state: Path, within_s: float = 200) -> subpr
 def environment(state: Path) -> dict[str, str]:
     """The command's environment: no AWS credentials, no display."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
-    return {**kept, "HEADWAY_STATE": str(state), "NO_COLOR": "1", "COLUMNS": "160"}
+    nowhere = {
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "AWS_CONFIG_FILE": os.devnull,
+        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+    }
+    return {**kept, **nowhere, "HEADWAY_STATE": str(state), "NO_COLOR": "1", "COLUMNS": "160"}
 
 
 def left_over(state: Path) -> list[str]:

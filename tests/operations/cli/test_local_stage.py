@@ -32,9 +32,11 @@ def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def stage(state: Path) -> Iterator[LocalStage]:
     """A stage that ``headway up`` left running."""
-    done = headway("up", "--speed", SPEED, state=state)
+    done = headway("up", "--speed", SPEED, "--json", state=state)
     assert done.returncode == 0, done.stderr
-    yield attach(state)
+    running = attach(state)
+    assert json.loads(done.stdout)["endpoint"] == running.emulator.endpoint
+    yield running
     headway("down", state=state)
 
 
@@ -89,7 +91,7 @@ def test_drawings_are_submitted_and_every_result_is_the_truth(stage: LocalStage,
 
 
 def test_what_is_no_drawing_is_refused_at_submit_and_the_others_go_on(stage: LocalStage, state: Path) -> None:
-    """Text, nothing, half a PNG, a PDF without pages, a missing file: a line each and exit 1; the good one is in."""
+    """Text, nothing, half a PNG, a PDF without pages, 50 MB of noise, no file: a line each; the good one goes on."""
     good = draw(3, blocks=2)
     files = {
         "text.png": b"not a drawing",
@@ -97,6 +99,7 @@ def test_what_is_no_drawing_is_refused_at_submit_and_the_others_go_on(stage: Loc
         "truncated.png": good.data[: len(good.data) // 2],
         "pages.pdf": b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n"
         b"2 0 obj<</Type/Pages/Kids[]/Count 0>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF",
+        "noise.png": os.urandom(50_000_000),
         "good.png": good.data,
     }
     for name, data in files.items():
@@ -105,7 +108,7 @@ def test_what_is_no_drawing_is_refused_at_submit_and_the_others_go_on(stage: Loc
     assert done.returncode == 1
     assert len(done.stdout.splitlines()) == 1
     lines = done.stderr.splitlines()
-    assert [Path(line.split(": ")[1]).name for line in lines] == [*list(files)[:4], "missing.png"]
+    assert [Path(line.split(": ")[1]).name for line in lines] == [*list(files)[:5], "missing.png"]
     until(lambda: jobs(state)["good.png"]["status"] == "succeeded", within_s=120)
 
 

@@ -38,6 +38,13 @@ def test_a_wrong_call_is_a_usage_error(arguments: list[str], tmp_path: Path) -> 
     assert headway(*arguments, state=tmp_path).returncode == 2
 
 
+def test_a_deployed_stage_without_credentials_is_unreachable(tmp_path: Path) -> None:
+    """One line, exit 4, where no credentials lead to the account."""
+    done = headway("status", "--stage", "dev", state=tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (4, 1)
+    assert done.stderr.startswith("headway: stage dev cannot be reached: ")
+
+
 def test_down_without_a_stage_is_fine(tmp_path: Path) -> None:
     """Ending what does not run succeeds and says so."""
     done = headway("down", state=tmp_path)

@@ -1,7 +1,9 @@
 """What was put into the emulator: tasks that are processes, alarms that are evaluated, protection that holds."""
 
+import dataclasses
 import json
 import signal
+import socket
 import time
 import urllib.error
 import urllib.request
@@ -13,9 +15,11 @@ from uuid import uuid4
 import psutil
 import pytest
 
-from headway_ops.local.aws import client
+from headway_ops.local.aws import client, emulator
 from headway_ops.local.emulator.config import EmulatorConfig
 from headway_ops.local.emulator.stage_time import MIN_VISIBILITY_WALL_S, StageTime
+from headway_ops.local.errors import UnreachableError
+from headway_ops.local.ports import free_port
 from tests.operations.local.conftest import SECRET_ARN
 from tests.runtime.support.waiting import until
 
@@ -241,3 +245,16 @@ def test_everything_listens_on_loopback_only(account: EmulatorConfig) -> None:
 def test_the_configuration_is_for_its_owner_alone(account: EmulatorConfig) -> None:
     """It holds secrets."""
     assert (Path(account.directory) / "emulator.json").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("taken", ["port", "agent_port"])
+def test_a_port_that_is_taken_is_one_line(taken: str, account: EmulatorConfig, tmp_path: Path) -> None:
+    """An emulator whose port somebody has does not come up: exit 4, and where to look."""
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", 0))
+        holder.listen()
+        ports = {"port": free_port(), "agent_port": free_port(), taken: holder.getsockname()[1]}
+        config = dataclasses.replace(account, **ports, directory=str(tmp_path))
+        with pytest.raises(UnreachableError, match=r"did not start; see .*emulator\.log") as refused, emulator(config):
+            pass
+    assert refused.value.exit_code == 4

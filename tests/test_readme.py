@@ -1,0 +1,34 @@
+"""Every command in the README is one that the tests or CI run, and every figure that it promises is checked."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+#: Each command, and what runs it.
+RUN_BY = {
+    "make demo": "tests/operations/cli/test_local_stage.py",
+    "make test": ".ci/run",
+    "headway up": "tests/operations/cli/test_local_stage.py",
+    "headway submit drawing.png": "tests/operations/cli/test_local_stage.py",
+    "headway status": "tests/operations/cli/test_local_stage.py",
+    "headway down": "tests/operations/cli/test_local_stage.py",
+    "pip install -r requirements.txt": "tests/test_requirements.py",
+    "cdk bootstrap": "operations/headway_ops/local/deploy.py",
+    "cdk deploy 'dev/*'": "operations/headway_ops/local/deploy.py",
+    "cdk destroy 'dev/*'": "tests/operations/cli/test_cdk_commands.py",
+}
+_COMMAND = re.compile(r"^    ((?:make|headway|pip|cdk) .+)$", re.MULTILINE)
+
+
+def test_the_readme_shows_no_command_that_nothing_runs() -> None:
+    """Each command is in the table, each entry of the table is in the README, and what runs it is there."""
+    assert set(_COMMAND.findall(README)) == set(RUN_BY)
+    assert [runner for runner in RUN_BY.values() if not (ROOT / runner).exists()] == []
+
+
+def test_the_files_that_the_readme_links_are_there() -> None:
+    """No dead link into the repository."""
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", README)
+    assert [link for link in links if not (ROOT / link).exists()] == []
