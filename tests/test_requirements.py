@@ -13,10 +13,11 @@ def test_requirements_txt_alone_is_enough_to_synthesize(tmp_path: Path) -> None:
     uv, python = Path(sys.executable).with_name("uv"), tmp_path / "venv" / "bin" / "python"
     environment = {"PATH": os.pathsep.join((str(python.parent), str(uv.parent), os.defpath)), "HOME": str(Path.home())}
     passed_on = {name: os.environ[name] for name in os.environ if name.startswith(("PIP_", "UV_", "SSL_"))}
-    for command in (
+    commands: tuple[list[str | Path], ...] = (
         [uv, "venv", "--quiet", "--python", sys.executable, tmp_path / "venv"],
         [uv, "pip", "install", "--quiet", "--python", python, "-r", "requirements.txt"],
-    ):
+    )
+    for command in commands:
         subprocess.run(command, cwd=ROOT, env={**environment, **passed_on}, check=True, timeout=200)
     subprocess.run(
         [python, "app.py"],
