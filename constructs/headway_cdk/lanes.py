@@ -86,9 +86,10 @@ class Lane(Construct):
         )
 
     def _generated_name(self) -> str:
-        """Return a name as CloudFormation generates one: new with every stack, so a retained queue is never in its way.
+        """Return a name as CloudFormation generates one: another in every stack, so that none meets a retained queue.
 
-        The last group of the stack id's UUID tells one life of the stack from the next.
+        The last group of the stack id's UUID tells one life of the stack from the next. Within one life the name is
+        the same: a lane that is removed and comes back must adopt its retained queue, or be given a name.
         """
         life = cdk.Fn.select(4, cdk.Fn.split("-", cdk.Fn.select(2, cdk.Fn.split("/", cdk.Aws.STACK_ID))))
         return f"{cdk.Names.unique_resource_name(self, max_length=60, separator='-')}-{life}"
