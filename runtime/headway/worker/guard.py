@@ -13,7 +13,7 @@ from celery import bootsteps
 from celery.worker import state
 from celery.worker.consumer.tasks import Tasks
 
-from headway.worker.agent import set_protection
+from headway.worker.agent import AgentAnswer, set_protection
 from headway.worker.protection import Action, Admission, Protection
 
 logger = logging.getLogger(__name__)
@@ -122,7 +122,10 @@ class ProtectionGuard(bootsteps.StartStopStep):
             self.admit(request, start)
 
     def _ask(self, *, enabled: bool) -> bool:
-        answer = set_protection(self._agent_uri, enabled=enabled, minutes=self._minutes)
+        try:
+            answer = set_protection(self._agent_uri, enabled=enabled, minutes=self._minutes)
+        except Exception as error:  # requests wait for this thread: whatever the agent does, they must get an answer
+            answer = AgentAnswer(done=False, reason=repr(error))
         if not answer.done:
             logger.warning("protection %s: %s", "refused" if enabled else "not released", answer.reason)
         return answer.done

@@ -94,10 +94,15 @@ class LeaseKeeper(bootsteps.StartStopStep):
 
     def _run(self) -> None:
         env, clock = self._consumer.app.headway
-        client = boto3.client("sqs", region_name=env.region, config=_CONFIG)
+        # A session of its own: a child that is forked while its lock is held, during a refresh of credentials, must not
+        # inherit that lock with boto3's default session.
+        client = boto3.session.Session().client("sqs", region_name=env.region, config=_CONFIG)
         visibility = visibility_s(env, clock)
         while not self._over.wait(beat_s(env, clock)):
             connection = self._consumer.connection
-            if connection is not None:
-                transport = connection.transport
-                extend(client, transport.held, visibility, transport.extending)
+            if connection is None:
+                continue
+            try:
+                extend(client, connection.transport.held, visibility, connection.transport.extending)
+            except Exception:  # the thread must outlive whatever this beat met
+                logger.exception("visibility not extended")

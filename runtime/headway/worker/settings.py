@@ -54,7 +54,8 @@ def worker_settings(env: WorkerEnv, clock: StageClock) -> Mapping[str, Any]:
         "task_acks_late": True,
         "task_reject_on_worker_lost": True,
         # What fails unforeseen is delivered again, and ends in the dead-letter queue.
-        "task_acks_on_failure_or_timeout": False,
+        "task_acks_on_failure": False,
+        "task_acks_on_timeout": False,
         # Above 1, messages wait inside a worker while their visibility timeout runs.
         "worker_prefetch_multiplier": env.prefetch,
         "task_soft_time_limit": clock.wall(env.soft_time_limit_s, at_least=2.0),

@@ -18,6 +18,7 @@ import boto3
 import botocore.config
 import botocore.exceptions
 from kombu.transport import SQS, virtual
+from kombu.transport.SQS.exceptions import AccessDeniedQueueException
 from vine import promise
 
 from headway.worker.envelope import PoisonError, check
@@ -161,6 +162,13 @@ class Channel(_AnyChannel):  # type: ignore[misc]  # see above
     def _restore(self, message: Any, *_unwanted: Any) -> None:
         """Return a message at once: Kombu would hide it for the wait time, and find its queue by routing key."""
         self.change_visibility(message.delivery_info["sqs_queue"], message.delivery_tag, 0)
+
+    def basic_ack(self, delivery_tag: str, multiple: bool = False) -> None:
+        """Delete a message; where this role may not, the worker can do nothing more."""
+        try:
+            super().basic_ack(delivery_tag, multiple)
+        except AccessDeniedQueueException as error:
+            self.connection.on_fatal(f"DeleteMessage: {error}")
 
     def change_visibility(self, queue_url: str, handle: str, visibility_s: int) -> None:
         """Let go of a held message, visible again in so many seconds; where that fails, its own timeout brings it back.

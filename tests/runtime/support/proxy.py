@@ -1,4 +1,4 @@
-"""A proxy before the emulator's SQS that breaks long polls in the ways a network can."""
+"""A proxy before the emulator's SQS that breaks requests in the ways a network can."""
 
 import http.client
 import json
@@ -9,28 +9,24 @@ from urllib.parse import urlsplit
 
 from tests.runtime.support.servers import Handler, Server
 
-#: The ways to break a poll. The last three are answers of SQS itself.
+#: The ways to break a request. The last three are answers of SQS itself.
 FAULTS = ("reset", "closed", "cut", "garbled", "503", "hang", "ThrottlingException", "ExpiredToken", "AccessDenied")
 
 
 class FaultProxy(Server):
-    """Forwards to ``upstream``, and breaks the next ``left`` polls by ``fault``."""
+    """Forwards to ``upstream``, and breaks the next ``left`` requests for one operation by ``fault``."""
 
     def __init__(self, upstream: str, port: int = 0) -> None:
         super().__init__(port, _ProxyHandler)
         self.upstream = urlsplit(upstream)
-        self.fault, self.left = "", 0
-        #: An operation (its x-amz-target) that is always denied.
-        self.denied_target = ""
-        #: Polls that were broken.
-        self.broken = 0
+        self.operation, self.fault, self.left = "", "", 0
         #: Each action that was asked for, as IAM names it, with its queue's URL.
         self.asked: set[tuple[str, str]] = set()
         self.released = threading.Event()
 
-    def break_polls(self, fault: str, count: int = 1) -> None:
-        """Break the next polls."""
-        self.broken, self.fault, self.left = 0, fault, count
+    def break_next(self, count: int, fault: str, operation: str = "ReceiveMessage") -> None:
+        """Break the next ``count`` requests."""
+        self.operation, self.fault, self.left = operation, fault, count
 
 
 class _ProxyHandler(Handler):
@@ -38,14 +34,10 @@ class _ProxyHandler(Handler):
 
     def do_POST(self) -> None:  # noqa: N802  # http.server's name
         body = self.rfile.read(int(self.headers["content-length"]))
-        target = self.headers["x-amz-target"]
-        self.server.asked.add((target.replace("AmazonSQS.", "sqs:"), json.loads(body)["QueueUrl"]))
-        if target == self.server.denied_target:
-            self._break("AccessDenied")
-        elif target == "AmazonSQS.ReceiveMessage" and self.server.left > 0:
+        operation = self.headers.get("x-amz-target", "").rpartition(".")[2]
+        if operation == self.server.operation and self.server.left > 0:
             self.server.left -= 1
             self._break(self.server.fault)
-            self.server.broken += 1
         else:
             self._forward(body)
 

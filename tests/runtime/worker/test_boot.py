@@ -35,7 +35,7 @@ def test_a_missing_queue_is_configuration(stage: Stage) -> None:
 def test_a_denied_queue_is_configuration(stage: Stage, emulator: str) -> None:
     """Exit 3: the role lacks a permission."""
     proxy = FaultProxy(emulator)
-    proxy.denied_target = "AmazonSQS.GetQueueAttributes"
+    proxy.break_next(99, "AccessDenied", "GetQueueAttributes")
     with serving(proxy):
         code, said = _boot(stage, sqs_endpoint=proxy.url)
     assert code == 3

@@ -45,7 +45,7 @@ def test_polls_go_on_after_every_kind_of_failure(stage: Stage, proxy: FaultProxy
         _runs_a_step(stage, worker)
         for fault in _LASTING:
             # Twice: curl itself tries once more where a connection that it kept turns out to be dead.
-            proxy.break_polls(fault, 1 if fault == "hang" else 2)
+            proxy.break_next(1 if fault == "hang" else 2, fault)
             until(lambda: proxy.left == 0, what=f"polls to break by {fault}")
             _runs_a_step(stage, worker)
         assert worker.terminate() == 0
@@ -71,7 +71,32 @@ def test_a_denied_poll_ends_the_worker_with_one_line(stage: Stage, proxy: FaultP
     """Waiting mends no missing permission: exit 4, and the reason is logged."""
     with stage.worker(sqs_endpoint=proxy.url, wait_time_s=_WAIT_S) as worker:
         worker.wait_until_ready()
-        proxy.break_polls("AccessDenied")
+        proxy.break_next(1, "AccessDenied")
         assert worker.process.wait(30) == 4
     assert "lane heavy: AccessDenied" in worker.log
+    assert "Traceback" not in worker.log
+
+
+@pytest.mark.parametrize("fault", ["503", "reset"])
+def test_a_lost_acknowledgement_calls_nothing_again(stage: Stage, proxy: FaultProxy, fault: str) -> None:
+    """The message comes back, finds its step finished, and is acknowledged then."""
+    step_id = stage.pending_step()
+    # Twice: botocore tries once more by itself.
+    proxy.break_next(2, fault, "DeleteMessage")
+    with stage.worker(sqs_endpoint=proxy.url, wait_time_s=_WAIT_S) as worker:
+        stage.send_step(step_id)
+        until(lambda: "already succeeded" in worker.log, what="the second delivery")
+        until(lambda: stage.counts() == (0, 0), what="its acknowledgement")
+        assert worker.process.poll() is None
+    assert len(stage.model.asked) == 1
+
+
+def test_a_denied_acknowledgement_ends_the_worker_with_one_line(stage: Stage, proxy: FaultProxy) -> None:
+    """It would make each call again and again."""
+    step_id = stage.pending_step()
+    proxy.break_next(99, "AccessDenied", "DeleteMessage")
+    with stage.worker(sqs_endpoint=proxy.url, wait_time_s=_WAIT_S) as worker:
+        stage.send_step(step_id)
+        assert worker.process.wait(30) == 4
+    assert "DeleteMessage: as the test wants it" in worker.log
     assert "Traceback" not in worker.log

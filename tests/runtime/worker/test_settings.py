@@ -40,7 +40,8 @@ def test_a_message_is_kept_until_its_work_is_done() -> None:
     settings = _settings()
     assert settings["task_acks_late"] is True
     assert settings["task_reject_on_worker_lost"] is True
-    assert settings["task_acks_on_failure_or_timeout"] is False
+    assert settings["task_acks_on_failure"] is False
+    assert settings["task_acks_on_timeout"] is False
     assert settings["worker_prefetch_multiplier"] == 1
     assert settings["result_backend"] is None
 

@@ -119,3 +119,16 @@ def test_an_answer_outlives_an_outage_of_the_job_store(stage: Stage) -> None:
         until(lambda: stage.step_status(step_id) is StepStatus.SUCCEEDED, what="the step")
         assert [line["outcome"] for line in worker.metrics] == ["ok"]
     assert len(stage.model.asked) == 1
+
+
+def test_a_step_waits_out_an_outage_of_the_job_store(stage: Stage) -> None:
+    """The claim cannot be made: no call, no acknowledgement; the message comes back and the step runs once."""
+    step_id = stage.pending_step()
+    with stage.worker() as worker:
+        worker.wait_until_ready()
+        with stage.job_store_away():
+            stage.send_step(step_id)
+            until(lambda: "OperationalError" in worker.log, what="the outage to be felt")
+        assert stage.model.asked == []
+        until(lambda: stage.step_status(step_id) is StepStatus.SUCCEEDED, what="the step")
+    assert len(stage.model.asked) == 1
