@@ -1,8 +1,10 @@
 """Synthesizes stages and single constructs for the tests, with the context that cdk.json gives the real app."""
 
+import atexit
 import functools
 import json
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -21,13 +23,17 @@ from stacks.settings import StageSettings, load_stage
 
 ROOT = Path(__file__).resolve().parent.parent
 
+#: Where everything is synthesized to, until the test run ends.
+_OUT = tempfile.mkdtemp(prefix="headway-cdk-")
+atexit.register(shutil.rmtree, _OUT, ignore_errors=True)
+
 Properties = Mapping[str, Any]
 
 
 def app() -> cdk.App:
     """Return an app with cdk.json's context, writing where no other test looks."""
     context = json.loads((ROOT / "cdk.json").read_text(encoding="utf-8"))["context"]
-    return cdk.App(context=context, outdir=tempfile.mkdtemp(prefix="headway-cdk-"))
+    return cdk.App(context=context, outdir=tempfile.mkdtemp(dir=_OUT))
 
 
 def stack() -> cdk.Stack:
