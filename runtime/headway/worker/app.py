@@ -6,9 +6,11 @@ from typing import Any
 from uuid import UUID
 
 import celery
+import sqlalchemy as sa
 
 from headway.clock import StageClock
 from headway.contract import WorkerEnv
+from headway.jobs.database import first_line
 from headway.producer.broker import BLOCKSPLIT, RUN_STEP
 from headway.worker.blocksplit import blocksplit
 from headway.worker.guard import ProtectionGuard
@@ -17,7 +19,7 @@ from headway.worker.lease import LeaseKeeper
 from headway.worker.resources import Resources
 from headway.worker.settings import worker_settings
 from headway.worker.step import run_step
-from headway.worker.verdicts import BuryError
+from headway.worker.verdicts import BuryError, HandBackError
 
 logger = logging.getLogger(__name__)
 
@@ -52,7 +54,12 @@ def create_app(resources: Resources) -> WorkerApp:
     def register(name: str, work: Callable[[UUID], None]) -> None:
         @app.task(name=name)
         def _task(*args: Any) -> None:
-            work(_only_id(args))
+            job_or_step = _only_id(args)
+            try:
+                work(job_or_step)
+            except sa.exc.OperationalError as error:
+                # As late as the message may be, so that a short outage does not use its receives up.
+                raise HandBackError(f"job store: {first_line(error)}", resources.lease_s) from None
 
     register(BLOCKSPLIT, lambda job_id: blocksplit(job_id, resources, send_step))
     register(RUN_STEP, lambda step_id: run_step(step_id, resources))

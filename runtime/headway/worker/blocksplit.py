@@ -10,6 +10,7 @@ from collections.abc import Callable
 from uuid import UUID
 
 import botocore.exceptions
+import kombu.exceptions
 from celery.exceptions import SoftTimeLimitExceeded
 
 from headway.contract import BLOCKS_PREFIX
@@ -21,8 +22,9 @@ from headway.worker.verdicts import BuryError, HandBackError
 
 logger = logging.getLogger(__name__)
 
-#: Stage seconds until a blocksplit that could not reach its bucket is tried again.
+#: Stage seconds until a blocksplit that could not reach its bucket or a lane is tried again.
 _AGAIN_S = 30.0
+_AWS_ERRORS = (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError)
 
 
 def blocksplit(job_id: UUID, resources: Resources, send: Callable[[UUID], None]) -> None:
@@ -32,7 +34,7 @@ def blocksplit(job_id: UUID, resources: Resources, send: Callable[[UUID], None])
 
     Raises:
         BuryError: there is no such job.
-        HandBackError: the bucket cannot be reached.
+        HandBackError: the bucket or the steps' lane cannot be reached.
     """
     begun = begin_job(resources.engine, job_id)
     if begun is None:
@@ -51,8 +53,11 @@ def blocksplit(job_id: UUID, resources: Resources, send: Callable[[UUID], None])
             fail_job(resources.engine, job_id, reason)
             return
         waiting = pending_steps(resources.engine, job_id)
-    for step_id in waiting or ():
-        send(step_id)
+    try:
+        for step_id in waiting or ():
+            send(step_id)
+    except (kombu.exceptions.KombuError, *_AWS_ERRORS) as error:
+        raise HandBackError(f"lane: {error}", math.ceil(resources.clock.wall(_AGAIN_S))) from None
 
 
 def _cut(job_id: UUID, drawing_key: str, resources: Resources) -> None:
@@ -63,10 +68,8 @@ def _cut(job_id: UUID, drawing_key: str, resources: Resources) -> None:
             key = f"{BLOCKS_PREFIX}{job_id}/{number}.png"
             resources.write_png(key, to_png(block.image))
             blocks.append(NewBlock(number=number, page=block.page, box=block.box, image_key=key))
-    except botocore.exceptions.ClientError as error:
-        if error.response["Error"]["Code"] == "NoSuchKey":
+    except _AWS_ERRORS as error:
+        if isinstance(error, botocore.exceptions.ClientError) and error.response["Error"]["Code"] == "NoSuchKey":
             raise DrawingError(f"the drawing is gone: {drawing_key}") from None
-        raise HandBackError(f"bucket: {error}", math.ceil(resources.clock.wall(_AGAIN_S))) from None
-    except botocore.exceptions.BotoCoreError as error:
         raise HandBackError(f"bucket: {error}", math.ceil(resources.clock.wall(_AGAIN_S))) from None
     save_blocks(resources.engine, job_id, blocks, list(resources.checks))
