@@ -1,12 +1,14 @@
 """What was put into the emulator: tasks that are processes, alarms that are evaluated, protection that holds."""
 
 import dataclasses
+import io
 import json
 import signal
 import socket
 import time
 import urllib.error
 import urllib.request
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -258,3 +260,47 @@ def test_a_port_that_is_taken_is_one_line(taken: str, account: EmulatorConfig, t
         with pytest.raises(UnreachableError, match=r"did not start; see .*emulator\.log") as refused, emulator(config):
             pass
     assert refused.value.exit_code == 4
+
+
+def function(account: EmulatorConfig, code: str, *, reserved: int | None = None) -> str:
+    """Create a function of this code, and return its name."""
+    archive, name, lambda_ = io.BytesIO(), f"function-{uuid4().hex[:8]}", client("lambda", account)
+    with zipfile.ZipFile(archive, "w") as files:
+        files.writestr("main.py", code)
+    lambda_.create_function(
+        FunctionName=name,
+        Runtime="python3.13",
+        Role=f"arn:aws:iam::{account.account}:role/none",
+        Handler="main.handle",
+        Code={"ZipFile": archive.getvalue()},
+        Environment={"Variables": {"HEADWAY_SPEED": "1.0"}},
+    )
+    if reserved is not None:
+        lambda_.put_function_concurrency(FunctionName=name, ReservedConcurrentExecutions=reserved)
+    return name
+
+
+def test_a_function_runs_at_the_stages_speed_whatever_its_template_says(account: EmulatorConfig) -> None:
+    """Its own variable says 1, the stage runs at 60."""
+    name = function(account, "import os\ndef handle(event, context):\n    return os.environ['HEADWAY_SPEED']\n")
+    answer = client("lambda", account).invoke(FunctionName=name)
+    assert json.load(answer["Payload"]) == str(account.speed)
+
+
+def test_a_schedule_never_runs_a_function_beyond_its_reservation(account: EmulatorConfig, tmp_path: Path) -> None:
+    """A rule of one a minute, a second here, meets an invocation that has not ended: it starts no second one."""
+    log = tmp_path / "invocations"
+    name = function(
+        account,
+        "import time\ndef handle(event, context):\n"
+        f"    open({str(log)!r}, 'a').write('began ')\n    time.sleep(2.5)\n"
+        f"    open({str(log)!r}, 'a').write('ended ')\n",
+        reserved=1,
+    )
+    events, rule = client("events", account), f"rule-{uuid4().hex[:8]}"
+    arn = f"arn:aws:lambda:{account.region}:{account.account}:function:{name}"
+    events.put_rule(Name=rule, ScheduleExpression="rate(1 minute)")
+    events.put_targets(Rule=rule, Targets=[{"Id": "1", "Arn": arn}])
+    until(lambda: log.exists() and len(log.read_text(encoding="ascii").split()) >= 5, within_s=40)
+    events.remove_targets(Rule=rule, Ids=["1"])
+    assert log.read_text(encoding="ascii").split()[:4] == ["began", "ended", "began", "ended"]

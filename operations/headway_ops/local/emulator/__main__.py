@@ -3,6 +3,7 @@
 import threading
 
 from ministack import app
+from ministack.core import lambda_runtime
 from ministack.core.responses import request_scope
 from ministack.services import cloudwatch, ecs, eventbridge, lambda_svc, secretsmanager, sqs
 
@@ -24,7 +25,7 @@ def main() -> None:
     metrics.install_polls(sqs, conductor)
     services.install(ecs, conductor)
     stage_time.install(eventbridge, sqs, clock)
-    stage_time.install_reserved_concurrency(lambda_svc)
+    stage_time.install_functions(lambda_runtime, lambda_svc)
 
     def conduct() -> None:
         with request_scope(config.account, config.region):

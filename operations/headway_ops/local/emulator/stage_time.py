@@ -54,11 +54,13 @@ def install(eventbridge: Any, sqs: Any, clock: StageTime) -> None:
         sqs._HANDLERS[action] = _rescaled(sqs, sqs._HANDLERS[action], clock)
 
 
-def install_reserved_concurrency(lambda_svc: Any) -> None:
-    """Run a function's scheduled invocations no more at once than it has reserved; drop the others, as AWS throttles.
+def install_functions(lambda_runtime: Any, lambda_svc: Any) -> None:
+    """Let functions run in stage time, and no more at once than they have reserved.
 
-    A schedule that runs faster than the clock meets its own slow invocations more often than a true one would.
+    The stage's speed is the emulator's own variable, whatever the template says. An invocation beyond the reservation
+    is dropped, as AWS throttles: a schedule faster than the clock meets its own slow invocations more often.
     """
+    lambda_runtime._RESERVED_RUNTIME_ENV_VARS |= {"HEADWAY_SPEED"}
     execute, running = lambda_svc._execute_function_with_config_scope, Counter[str]()
 
     def within_reservation(record: dict[str, Any], event: Any) -> Any:
