@@ -35,6 +35,7 @@ class _ProxyHandler(Handler):
     def do_POST(self) -> None:  # noqa: N802  # http.server's name
         body = self.rfile.read(int(self.headers["content-length"]))
         operation = self.headers.get("x-amz-target", "").rpartition(".")[2]
+        self.server.asked.add((f"sqs:{operation}", json.loads(body)["QueueUrl"]))
         if operation == self.server.operation and self.server.left > 0:
             self.server.left -= 1
             self._break(self.server.fault)
