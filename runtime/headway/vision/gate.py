@@ -5,10 +5,10 @@ thread of its own, made at the first call, and everything that calls models live
 """
 
 import asyncio
+import concurrent.futures
 import os
 import threading
 from collections.abc import AsyncIterator, Coroutine
-from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from typing import Any, Generic, TypeVar
 
@@ -36,7 +36,7 @@ class Running(Generic[T]):
 
     def __init__(self, work: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop) -> None:
         self._ended = threading.Event()
-        self._future: Future[T] = asyncio.run_coroutine_threadsafe(self._watched(work), loop)
+        self._future: concurrent.futures.Future[T] = asyncio.run_coroutine_threadsafe(self._watched(work), loop)
 
     async def _watched(self, work: Coroutine[Any, Any, T]) -> T:
         try:
@@ -44,13 +44,13 @@ class Running(Generic[T]):
         finally:
             self._ended.set()
 
-    def result(self, timeout_s: float) -> T:
-        """Return the result, or raise what the work raised, or TimeoutError while it is not done."""
-        return self._future.result(timeout_s)
+    def wait(self, timeout_s: float) -> bool:
+        """Wait so many seconds at most; return whether the work has ended."""
+        return bool(concurrent.futures.wait([self._future], timeout_s).done)
 
-    def done(self) -> bool:
-        """Return whether the work has ended."""
-        return self._future.done()
+    def result(self) -> T:
+        """Return the result, or raise what the work raised, once it has ended."""
+        return self._future.result()
 
     def abandon(self) -> None:
         """Cancel the work if it still runs, and wait until it has noted so."""

@@ -37,6 +37,9 @@ _PASSING = (
     botocore.exceptions.ClientError,
 )
 
+#: The job store does not answer, or is failing over.
+_AWAY = (sa.exc.OperationalError, sa.exc.InterfaceError)
+
 T = TypeVar("T")
 
 
@@ -98,20 +101,16 @@ def _answer(claim: Claim, resources: Resources, paid: list[Call]) -> Mapping[str
 
 def _while_held(answer: Running[T], claim: Claim, resources: Resources) -> T:
     """Wait for the answer, and renew the claim at every beat."""
-    while True:
-        try:
-            return answer.result(resources.beat_s)
-        except TimeoutError:
-            if answer.done():
-                raise
+    while not answer.wait(resources.beat_s):
         try:
             kept = renew_claim(resources.engine, claim, lease_s=resources.lease_s)
-        except sa.exc.DBAPIError as error:
+        except _AWAY as error:
             # The call is paid for: it goes on, and the guarded write decides.
             logger.warning("step %s: claim not renewed: %s", claim.step_id, error.orig)
         else:
             if not kept:
                 raise _ClaimLostError
+    return answer.result()
 
 
 def _gave_up(claim: Claim, resources: Resources, paid: list[Call], reason: str, *, final: bool) -> None:
@@ -126,7 +125,7 @@ def _gave_up(claim: Claim, resources: Resources, paid: list[Call], reason: str, 
 
 def _persist(write: Callable[[], T]) -> T:
     """Write what was paid for, again and again while the job store is away."""
-    for attempt in stamina.retry_context(on=sa.exc.DBAPIError, attempts=None, timeout=_PERSIST_S):
+    for attempt in stamina.retry_context(on=_AWAY, attempts=None, timeout=_PERSIST_S):
         with attempt:
             return write()
     raise AssertionError("retry_context returns or raises")

@@ -22,7 +22,7 @@ def test_threads_share_one_gate() -> None:
             await asyncio.sleep(0.01)
             inside -= 1
 
-    threads = [threading.Thread(target=lambda: loop.submit(call()).result(10)) for _ in range(12)]
+    threads = [threading.Thread(target=lambda: loop.submit(call()).result()) for _ in range(12)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -37,10 +37,10 @@ def test_a_forked_child_gets_a_loop_of_its_own() -> None:
     async def answer() -> int:
         return 42
 
-    assert loop.submit(answer()).result(10) == 42
+    assert loop.submit(answer()).result() == 42
     child = os.fork()
     if child == 0:
-        os._exit(loop.submit(answer()).result(10))
+        os._exit(loop.submit(answer()).result())
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 42
 
 
@@ -58,8 +58,18 @@ def test_abandoned_work_has_ended() -> None:
 
     running = loop.submit(work())
     assert started.wait(10)
-    with pytest.raises(TimeoutError):
-        running.result(0.01)
+    assert not running.wait(0.01)
     running.abandon()
     assert left == ["account"]
-    assert running.done()
+
+
+def test_work_that_raises_a_timeout_has_ended() -> None:
+    """It is not taken for work that still runs."""
+
+    async def work() -> None:
+        raise TimeoutError
+
+    running = LoopThread().submit(work())
+    assert running.wait(10)
+    with pytest.raises(TimeoutError):
+        running.result()
