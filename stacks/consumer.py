@@ -73,7 +73,6 @@ class ConsumerStack(cdk.Stack):
             lanes=queues.lanes,
             plan=settings.plan,
             publish_every_s=settings.scaling.publish_every_s,
-            speed=_speed(settings),
         )
         self.scaling = BacklogScaling(
             self,
@@ -105,7 +104,6 @@ class ConsumerStack(cdk.Stack):
             queue_urls=queues.urls,
             dead_letter_urls=queues.dead_letter_urls,
             main_lane=SCALED,
-            speed=_speed(settings),
             drawings_bucket=store.drawings.bucket_name,
             lane=name,
             pool=service.pool,
@@ -127,10 +125,6 @@ class ConsumerStack(cdk.Stack):
             model_input_usd_per_mtok=settings.model.input_usd_per_mtok,
             model_output_usd_per_mtok=settings.model.output_usd_per_mtok,
         )
-
-
-def _speed(settings: StageSettings) -> float:
-    return settings.laptop.speed if settings.laptop else 1.0
 
 
 def _policy(settings: StageSettings) -> ExactCapacity | ChangeInCapacity:

@@ -28,7 +28,6 @@ class BacklogPublisher(Construct):
 
     ``service`` is the scaled service; ``lanes`` map lane names to lanes. ``publish_every_s``: 60, or 10 for six beats
     inside each invocation (EventBridge's finest rate is a minute). ``namespace`` and ``stage`` name the metrics.
-    ``speed``: seconds of the stage in a second of the wall clock, for a stage that runs on a laptop.
 
     Raises:
         ValueError: ``publish_every_s`` does not divide a minute.
@@ -46,7 +45,6 @@ class BacklogPublisher(Construct):
         plan: ScalingPlan,
         publish_every_s: int = 60,
         namespace: str = "Headway",
-        speed: float = 1.0,
     ) -> None:
         if publish_every_s < 1 or 60 % publish_every_s:
             raise ValueError(f"publish_every_s={publish_every_s}: must divide 60")
@@ -56,7 +54,6 @@ class BacklogPublisher(Construct):
             region=cdk.Stack.of(self).region,
             queue_urls={name: lane.queue.queue_url for name, lane in lanes.items()},
             metric_namespace=namespace,
-            speed=speed,
             cluster=cluster.cluster_name,
             service=service.service_name,
             plan=plan.to_mapping(),

@@ -27,6 +27,11 @@ def variable(name: str, default: Any = dataclasses.MISSING) -> Any:
     return field(default=default, metadata={"variable": name})
 
 
+def given(name: str, default: Any) -> Any:
+    """Return a field whose variable the process's surroundings give it: it is read, and never written."""
+    return field(default=default, metadata={"variable": name, "given": True})
+
+
 def _int(name: str, text: str) -> int:
     try:
         return int(text)
@@ -73,8 +78,13 @@ class Environment:
         }
 
     def to_env(self) -> dict[str, str]:
-        """Return the variables as text; an empty string is left out, so that absent and unset are one thing."""
-        values = {variable: getattr(self, name) for name, variable in self.variables().items()}
+        """Return the variables as text, without those whose value is empty and those that the surroundings give."""
+        names = self.variables()
+        values = {
+            names[f.name]: getattr(self, f.name)
+            for f in dataclasses.fields(self)  # type: ignore[arg-type]  # every subclass is a dataclass
+            if not f.metadata.get("given")
+        }
         return {variable: _text(value) for variable, value in values.items() if value != ""}
 
     @classmethod
@@ -115,7 +125,7 @@ class BrokerEnv(Environment):
     main_lane: str = "heavy"
     metric_namespace: str = "Headway"
     #: Stage seconds in a wall second. Only the local stage sets it; a deployed stage runs in true time.
-    speed: float = 1.0
+    speed: float = given("HEADWAY_SPEED", 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,9 +164,9 @@ class WorkerEnv(ProducerEnv):
     model_input_usd_per_mtok: float
     model_output_usd_per_mtok: float
     #: Set by the container's runtime: which container this is.
-    host: str = variable("HOSTNAME", "")
+    host: str = given("HOSTNAME", "")
     #: Set by the ECS agent itself in every task of a service; never by the task definition.
-    agent_uri: str = variable("ECS_AGENT_URI", "")
+    agent_uri: str = given("ECS_AGENT_URI", "")
 
 
 @dataclass(frozen=True, kw_only=True)

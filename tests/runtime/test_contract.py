@@ -35,9 +35,10 @@ values: dict[Any, st.SearchStrategy[Any]] = {
 
 
 def environments(contract: type[Environment]) -> st.SearchStrategy[Environment]:
-    """Return any environment of one contract."""
+    """Return any environment of one contract, as a template writes it."""
     hints = get_type_hints(contract)
-    names = [f.name for f in dataclasses.fields(contract)]  # type: ignore[arg-type]  # every contract is a dataclass
+    fields = dataclasses.fields(contract)  # type: ignore[arg-type]  # every contract is a dataclass
+    names = [f.name for f in fields if not f.metadata.get("given")]
     return st.builds(contract, **{name: values[hints[name]] for name in names})
 
 
@@ -49,6 +50,17 @@ def test_what_is_written_is_what_is_read(contract: type[Environment], data: st.D
     written = given_env.to_env()
     assert {type(value) for value in written.values()} <= {str}
     assert contract.from_env(written) == given_env
+
+
+@given(environments(WorkerEnv), st.floats(1, 600), texts, texts)
+def test_what_the_surroundings_give_is_read_and_never_written(
+    env: WorkerEnv, speed: float, host: str, uri: str
+) -> None:
+    """The stage's speed, the container's name and the agent's address are no template's to set."""
+    surroundings = {"HEADWAY_SPEED": str(speed), "HOSTNAME": host, "ECS_AGENT_URI": uri}
+    read = WorkerEnv.from_env({**env.to_env(), **surroundings})
+    assert (read.speed, read.host, read.agent_uri) == (speed, host, uri)
+    assert not surroundings.keys() & read.to_env().keys()
 
 
 def database(**changes: str) -> dict[str, str]:

@@ -130,7 +130,9 @@ class Stage:
         """Run a worker; it is killed at the end if it still runs."""
         name = f"{lane}-{uuid.uuid4().hex[:4]}"
         out, log = self._directory / f"{name}.out", self._directory / f"{name}.log"
-        env = self.worker_env(lane, **values).to_env() | self.secret.to_env() | KEYS
+        told = self.worker_env(lane, **values)
+        env = told.to_env() | self.secret.to_env() | KEYS
+        env |= {"HEADWAY_SPEED": str(told.speed), "ECS_AGENT_URI": told.agent_uri}
         env |= {"PATH": os.environ["PATH"], "MODEL_API_KEY": "k", "AWS_ENDPOINT_URL": self.endpoint}
         env |= {"AWS_ENDPOINT_URL_SQS": sqs_endpoint or self.endpoint}
         with out.open("wb") as stdout, log.open("wb") as stderr:
