@@ -71,8 +71,8 @@ class ProtectionGuard(bootsteps.StartStopStep):
         self._wake.set()
         self._thread.join()
         with self._lock:
-            held = self._protection.until > 0
-        if held:
+            owed = self._protection.release_at is not None
+        if owed:
             self._ask(enabled=False)
 
     def paused(self) -> bool:
@@ -100,19 +100,20 @@ class ProtectionGuard(bootsteps.StartStopStep):
                 self._protection = self._protection.seen(now, busy=self._busy())
                 action = self._protection.action(now)
                 if action is Action.RELEASE:
-                    self._protection = self._protection.released()
+                    self._protection = self._protection.releasing(now)
             if action is not Action.WAIT:
                 self._carry_out(action)
             self._wake.wait(self._clock.wall(_TICK_S, at_least=_MIN_TICK_S))
             self._wake.clear()
 
     def _carry_out(self, action: Action) -> None:
-        granted = self._ask(enabled=action is not Action.RELEASE)
-        if action is Action.RELEASE:
-            return  # a release that failed lapses by itself
+        done = self._ask(enabled=action is not Action.RELEASE)
         with self._lock:
             now = self._clock.monotonic()
-            self._protection = self._protection.granted(now) if granted else self._protection.refused(now)
+            if action is Action.RELEASE:
+                self._protection = self._protection.released() if done else self._protection
+            else:
+                self._protection = self._protection.granted(now) if done else self._protection.refused(now)
         self._consumer.hub.call_soon(self._settle_waiting)
 
     def _settle_waiting(self) -> None:

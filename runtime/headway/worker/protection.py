@@ -14,8 +14,8 @@ LINGER_S = 15.0
 #: The first pause after a refusal, and the longest.
 _PAUSE_S = 5.0
 _PAUSE_CAP_S = 120.0
-#: A renewal that failed is tried again this much later.
-_RENEW_AGAIN_S = 30.0
+#: A renewal or a release that failed is tried again this much later.
+_AGAIN_S = 30.0
 
 
 class Action(Enum):
@@ -39,13 +39,15 @@ class Admission(Enum):
 class Protection:
     """What is known of the task's protection.
 
-    ``until``: it lapses then; 0 without one. ``renew_at``, ``refused_until``: not before. ``refusals``: in a row.
-    ``idle_since``: when the last message was settled, None while one is held.
+    ``until``: it lapses then; 0 without one. ``renew_at``, ``release_at``, ``refused_until``: not before.
+    ``refusals``: in a row. ``idle_since``: when the last message was settled, None while one is held.
+    ``release_at`` is None where there is nothing to release.
     """
 
     life_s: float
     until: float = 0.0
     renew_at: float = 0.0
+    release_at: float | None = None
     refused_until: float = 0.0
     refusals: int = 0
     idle_since: float | None = None
@@ -64,26 +66,35 @@ class Protection:
 
     def action(self, now: float) -> Action:
         """Return what is due."""
-        protected = now < self.until
         if self.idle_since is not None:
-            return Action.RELEASE if protected and now >= self.idle_since + LINGER_S else Action.WAIT
-        if protected:
+            if self.release_at is None:
+                return Action.WAIT
+            return Action.RELEASE if now >= max(self.idle_since + LINGER_S, self.release_at) else Action.WAIT
+        if now < self.until:
             return Action.RENEW if now >= self.renew_at else Action.WAIT
         return Action.ACQUIRE if now >= self.refused_until else Action.WAIT
 
     def granted(self, now: float) -> "Protection":
         """Note a granted protection: renewed at half its life, so that it lapses soon after a crash."""
         return Protection(
-            life_s=self.life_s, until=now + self.life_s, renew_at=now + self.life_s / 2, idle_since=self.idle_since
+            life_s=self.life_s,
+            until=now + self.life_s,
+            renew_at=now + self.life_s / 2,
+            release_at=now,
+            idle_since=self.idle_since,
         )
 
     def refused(self, now: float) -> "Protection":
         """Note a refusal, or an answer that says nothing: it counts as unprotected, unless one still holds."""
         if now < self.until:
-            return dataclasses.replace(self, renew_at=now + _RENEW_AGAIN_S)
+            return dataclasses.replace(self, renew_at=now + _AGAIN_S)
         pause_s = min(_PAUSE_S * 2.0 ** min(self.refusals, 10), _PAUSE_CAP_S)
         return dataclasses.replace(self, refused_until=now + pause_s, refusals=self.refusals + 1)
 
+    def releasing(self, now: float) -> "Protection":
+        """Forget the protection: noted before the agent is asked, so that nothing starts meanwhile."""
+        return Protection(life_s=self.life_s, release_at=now + _AGAIN_S, idle_since=self.idle_since)
+
     def released(self) -> "Protection":
-        """Forget the protection; noted before the agent is asked, so that nothing starts meanwhile."""
-        return Protection(life_s=self.life_s, idle_since=self.idle_since)
+        """Note that the agent has ended the protection."""
+        return dataclasses.replace(self, release_at=None)

@@ -70,10 +70,18 @@ def test_the_last_message_releases_after_a_linger() -> None:
 
 def test_nothing_starts_while_a_release_is_under_way() -> None:
     """The protection is forgotten before the agent is asked to end it."""
-    released = _busy().granted(0.0).seen(100.0, busy=0).released()
-    assert released.admission(100.0) is Admission.WAIT
-    assert released.action(100.0) is Action.WAIT
-    assert released.seen(101.0, busy=1).action(101.0) is Action.ACQUIRE
+    releasing = _busy().granted(0.0).seen(100.0, busy=0).releasing(115.0)
+    assert releasing.admission(115.0) is Admission.WAIT
+    assert releasing.action(115.0) is Action.WAIT
+    assert releasing.seen(116.0, busy=1).action(116.0) is Action.ACQUIRE
+
+
+def test_a_release_that_failed_is_tried_again() -> None:
+    """An idle task must not keep its protection for the rest of its life; once it is released, nothing is owed."""
+    releasing = _busy().granted(0.0).seen(100.0, busy=0).releasing(115.0)
+    assert releasing.action(144.0) is Action.WAIT
+    assert releasing.action(145.0) is Action.RELEASE
+    assert releasing.released().action(1_000.0) is Action.WAIT
 
 
 def test_an_idle_task_asks_for_nothing() -> None:
