@@ -62,9 +62,9 @@ class Worker:
         assert self.process.poll() is None, self.log
         return self
 
-    def kill_a_child(self) -> None:
-        """Kill one busy process of the pool."""
-        psutil.Process(self.process.pid).children()[0].kill()
+    def child(self) -> psutil.Process:
+        """Return one process of the pool."""
+        return psutil.Process(self.process.pid).children()[0]
 
     def terminate(self, *, within_s: float = 30.0) -> int:
         """Send SIGTERM and return the exit code."""

@@ -74,11 +74,24 @@ def test_a_lost_pool_process_costs_only_its_own_call(stage: Stage) -> None:
         for step_id in steps:
             stage.send_step(step_id)
         until(lambda: len(stage.model.asked) == 2, what="two calls")
-        worker.kill_a_child()
+        worker.child().kill()
         stage.model.gate.set()
         until(lambda: tally(stage.engine).steps_succeeded == 2, what="both steps")
         assert worker.terminate() == 0
     assert len(stage.model.asked) == 3
+
+
+def test_a_frozen_pool_process_is_ended_by_its_time_limit(stage: Stage) -> None:
+    """A child that does nothing any more, not even for a signal: its message goes round again within the limit."""
+    step_id = stage.pending_step()
+    stage.model.gate.clear()
+    with stage.worker(concurrency=1, soft_time_limit_s=3, time_limit_s=4) as worker:
+        stage.send_step(step_id)
+        until(lambda: stage.model.asked, what="the call")
+        worker.child().suspend()
+        stage.model.gate.set()
+        until(lambda: stage.step_status(step_id) is StepStatus.SUCCEEDED, what="the step")
+        assert worker.process.poll() is None
 
 
 def test_sigterm_lets_a_call_end(stage: Stage) -> None:
