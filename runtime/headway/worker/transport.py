@@ -120,7 +120,9 @@ class Channel(_AnyChannel):  # type: ignore[misc]  # see above
     def _on_messages_ready(self, queue: str, qname: str, messages: Any) -> int | PollFailure:
         if isinstance(messages, PollFailure):
             return messages
-        received = messages.get("Messages") or ()
+        received = messages.get("Messages")
+        if not received:
+            return 0
         callback = self.connection._callbacks.get(qname)
         if callback is None:  # the consumer was canceled while this poll was open
             self._release_messages(queue, qname, received)
