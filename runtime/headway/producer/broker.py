@@ -9,7 +9,7 @@ from typing import Any
 
 import kombu
 
-from headway.contract import BrokerEnv
+from headway.contract import BrokerEnv, ContractError
 
 BLOCKSPLIT = "headway.blocksplit"
 RUN_STEP = "headway.run_step"
@@ -18,7 +18,13 @@ RUN_STEP = "headway.run_step"
 def sender_settings(
     env: BrokerEnv, *, connect_timeout_s: float = 2, read_timeout_s: float = 3, attempts: int = 1
 ) -> Mapping[str, Any]:
-    """Return the settings; the timeouts are wall seconds of one request to SQS, which botocore would give 60."""
+    """Return the settings; the timeouts are wall seconds of one request to SQS, which botocore would give 60.
+
+    Raises:
+        ContractError: the main lane has no queue.
+    """
+    if env.main_lane not in env.queue_urls:
+        raise ContractError(f"HEADWAY_MAIN_LANE = {env.main_lane!r}: no such lane in HEADWAY_QUEUE_URLS")
     return {
         # No host and no keys: botocore's own chain finds the endpoint and the task role.
         "broker_url": "sqs://",

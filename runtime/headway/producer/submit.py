@@ -36,10 +36,16 @@ class SubmitError(Exception):
 
 
 class Producer:
-    """Submits drawings to one stage. Make it once; it may be used by one thread at a time."""
+    """Submits drawings to one stage. Make it once; it may be used by one thread at a time.
+
+    Raises:
+        ContractError: the stage's main lane has no queue.
+    """
 
     def __init__(self, env: ProducerEnv, secret: DatabaseSecret) -> None:
         self._env = env
+        self._app = celery.Celery("headway.producer", set_as_current=False)
+        self._app.conf.update(sender_settings(env))
         self._engine = connect(secret)
         self._route = choose_lane(env.fast_queue, main_lane=env.main_lane, lanes=env.queue_urls)
         if self._route.warning:
@@ -49,18 +55,12 @@ class Producer:
     def _s3(self) -> "S3Client":
         return boto3.client("s3", region_name=self._env.region, config=_S3)
 
-    @cached_property
-    def _app(self) -> celery.Celery:
-        app = celery.Celery("headway.producer", set_as_current=False)
-        app.conf.update(sender_settings(self._env))
-        return app
-
     def submit(self, data: bytes, name: str) -> uuid.UUID:
         """Store a drawing (PNG or PDF) and send its job; return the job's id.
 
         Raises:
             headway.vision.image.DrawingError: the file cannot be worked on; nothing was stored.
-            SubmitError: the bucket or the lane cannot be reached; the job, if there is one, is failed.
+            SubmitError: the bucket, the job store or the lane cannot be reached; a job that exists is failed.
         """
         open_pages(data)
         job_id = uuid.uuid4()
@@ -92,8 +92,7 @@ class Producer:
     def close(self) -> None:
         """Close the connections."""
         self._engine.dispose()
-        if "_app" in vars(self):
-            self._app.close()
+        self._app.close()
 
 
 def shown_name(name: str) -> str:

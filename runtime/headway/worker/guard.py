@@ -5,6 +5,7 @@ thread asks the agent. Its answer wakes the hub, which starts what was set aside
 """
 
 import logging
+import math
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +15,7 @@ from celery.worker import state
 from celery.worker.consumer.tasks import Tasks
 
 from headway.worker.agent import AgentAnswer, set_protection
-from headway.worker.protection import Action, Admission, Protection
+from headway.worker.protection import Action, Admission, Protection, away_s
 
 logger = logging.getLogger(__name__)
 
@@ -61,7 +62,7 @@ class ProtectionGuard(bootsteps.StartStopStep):
         with self._lock:
             waiting, self._waiting = self._waiting, []
         for request, _ in waiting:
-            _hand_back(request)
+            _hand_back(request, 0)
 
     def shutdown(self, consumer: Any) -> None:
         """Release the protection; the pool has ended before."""
@@ -89,7 +90,7 @@ class ProtectionGuard(bootsteps.StartStopStep):
         if admission is Admission.START:
             start(request)
         elif admission is Admission.HAND_BACK:
-            _hand_back(request)
+            _hand_back(request, math.ceil(self._clock.wall(away_s(request.message.receives))))
         else:
             self._wake.set()
 
@@ -136,6 +137,6 @@ class ProtectionGuard(bootsteps.StartStopStep):
         return len(connection.transport.held) if connection is not None else 0
 
 
-def _hand_back(request: Any) -> None:
+def _hand_back(request: Any, delay_s: int) -> None:
     state.task_ready(request)
-    request.message.hand_back()
+    request.message.hand_back(delay_s)

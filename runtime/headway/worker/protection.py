@@ -16,6 +16,18 @@ _PAUSE_S = 5.0
 _PAUSE_CAP_S = 120.0
 #: A renewal or a release that failed is tried again this much later.
 _AGAIN_S = 30.0
+#: A message that meets its second refusal stays away this long, doubled for each further one: every receive counts
+#: towards the dead-letter queue, and a fleet of refused tasks would use them up in seconds.
+_AWAY_S = 30.0
+
+
+def away_s(receives: int) -> float:
+    """Return how long a message that was refused stays hidden, by how often it was received (from 1).
+
+    >>> [away_s(receives) for receives in (1, 2, 3, 4)]
+    [0.0, 30.0, 60.0, 120.0]
+    """
+    return _AWAY_S * 2.0 ** min(receives - 2, 5) if receives > 1 else 0.0
 
 
 class Action(Enum):

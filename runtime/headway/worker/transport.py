@@ -46,6 +46,11 @@ _AWS_ERRORS = (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientErro
 class Message(_AnyMessage):  # type: ignore[misc]  # see above
     """A message that can also go back with a delay, or to the dead-letter queue with its reason."""
 
+    @property
+    def receives(self) -> int:
+        """How often the message was received, this time included."""
+        return int(self.delivery_info["sqs_message"].get("Attributes", {}).get("ApproximateReceiveCount", 1))
+
     def hand_back(self, delay_s: int = 0) -> None:
         """Make the message visible to every worker again in ``delay_s`` wall seconds."""
         self.channel.change_visibility(self.delivery_info["sqs_queue"], self.delivery_tag, delay_s)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from headway.contract import ContractError
 from headway.jobs import JobStatus, job_view, list_jobs
 from headway.producer import Producer, SubmitError
 from headway.vision.image import DrawingError
@@ -99,3 +100,9 @@ def test_the_message_holds_ids_only(stage: Stage, producer: _MakeProducer) -> No
     assert envelope["headers"]["task"] == "headway.blocksplit"
     assert json.loads(base64.b64decode(envelope["body"]))[:2] == [[str(job_id)], {}]
     assert len(message["Body"]) < 2_500
+
+
+def test_a_main_lane_without_a_queue_is_refused(producer: _MakeProducer) -> None:
+    """When the sender is made, not at its first job."""
+    with pytest.raises(ContractError, match=r"^HEADWAY_MAIN_LANE = 'main': no such lane in HEADWAY_QUEUE_URLS$"):
+        producer(main_lane="main")

@@ -1,5 +1,8 @@
 """The protection policy, on a clock that the test moves. Times are stage seconds."""
 
+import doctest
+
+from headway.worker import protection
 from headway.worker.protection import LINGER_S, Action, Admission, Protection
 
 _LIFE_S = 1_800.0
@@ -87,3 +90,9 @@ def test_a_release_that_failed_is_tried_again() -> None:
 def test_an_idle_task_asks_for_nothing() -> None:
     """It may be scaled in."""
     assert Protection(life_s=_LIFE_S).seen(0.0, busy=0).action(1_000.0) is Action.WAIT
+
+
+def test_refusals_do_not_use_a_messages_receives_up() -> None:
+    """The first one sends it back at once; five in a row take more than three minutes."""
+    assert doctest.testmod(protection).failed == 0
+    assert sum(protection.away_s(receives) for receives in range(1, 5)) > 180

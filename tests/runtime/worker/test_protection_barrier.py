@@ -65,6 +65,21 @@ def test_a_refusal_sends_the_message_back_at_once(stage: Stage, agent: AgentServ
         assert worker.process.poll() is None
 
 
+def test_a_second_refusal_keeps_the_message_away(stage: Stage, agent: AgentServer) -> None:
+    """Refused again after the first pause, it stays hidden: its receives are not used up in seconds."""
+    agent.refusing = True
+    stage.send_step(stage.pending_step())
+    with stage.worker(protection=True, agent_uri=agent.url, **_LONG):
+        until(lambda: len(agent.asked) == 2, what="two questions")
+        # The second pause is 10 stage seconds, the message is away for 30: one and three on this wall.
+        ends = time.monotonic() + 2.5
+        until(lambda: len(agent.asked) > 2 or time.monotonic() > ends, what="the pause to be over")
+        assert len(agent.asked) == 2
+        assert stage.counts() == (0, 1)
+        until(lambda: len(agent.asked) == 3, what="the third question")
+    assert stage.model.asked == []
+
+
 def test_protection_is_released_at_the_end(stage: Stage, agent: AgentServer) -> None:
     """A worker that is told to stop while it lingers leaves no protection behind."""
     step_id = stage.pending_step()
