@@ -31,7 +31,6 @@ _PERSIST_S = 300.0
 #: Faults that another attempt may not meet. A MemoryError that left a task would end the whole worker (Celery's
 #: Request.on_failure raises it in the main process).
 _PASSING = (
-    SoftTimeLimitExceeded,
     MemoryError,
     botocore.exceptions.BotoCoreError,
     botocore.exceptions.ClientError,
@@ -66,8 +65,10 @@ def run_step(step_id: UUID, resources: Resources) -> None:
         _persist(lambda: finish_step(resources.engine, claim, result=None, reason="claim lost", paid=paid))
     except (CallError, UnreadableError) as error:
         _gave_up(claim, resources, paid, str(error), final=isinstance(error, UnreadableError) or error.final)
+    except SoftTimeLimitExceeded:
+        _gave_up(claim, resources, paid, "interrupted: over its time limit, or its worker was stopped", again_s=0.0)
     except _PASSING as error:
-        _gave_up(claim, resources, paid, repr(error), final=False)
+        _gave_up(claim, resources, paid, repr(error))
     else:
         if not _persist(lambda: finish_step(resources.engine, claim, result=result, paid=paid)):
             logger.info("step %s: its answer came too late and is discarded", step_id)
@@ -113,14 +114,22 @@ def _while_held(answer: Running[T], claim: Claim, resources: Resources) -> T:
     return answer.result()
 
 
-def _gave_up(claim: Claim, resources: Resources, paid: list[Call], reason: str, *, final: bool) -> None:
+def _gave_up(
+    claim: Claim,
+    resources: Resources,
+    paid: list[Call],
+    reason: str,
+    *,
+    final: bool = False,
+    again_s: float = _AGAIN_S,
+) -> None:
     if final or claim.attempt >= MAX_ATTEMPTS:
         reason = reason if final else f"gave up after {claim.attempt} attempts: {reason}"
         logger.warning("step %s failed: %s", claim.step_id, reason)
         _persist(lambda: finish_step(resources.engine, claim, result=None, reason=reason, paid=paid))
         return
     _persist(lambda: release_step(resources.engine, claim, reason=reason, paid=paid))
-    raise HandBackError(reason, math.ceil(resources.clock.wall(_AGAIN_S)))
+    raise HandBackError(reason, math.ceil(resources.clock.wall(again_s)))
 
 
 def _persist(write: Callable[[], T]) -> T:

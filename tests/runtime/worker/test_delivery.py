@@ -110,6 +110,19 @@ def test_sigterm_lets_a_call_end(stage: Stage) -> None:
     assert stage.step_status(later) is StepStatus.PENDING
 
 
+def test_sigterm_interrupts_what_does_not_end_in_time(stage: Stage) -> None:
+    """A stop of 6 s and a call without end: gone before SIGKILL, the message visible, the step free to be claimed."""
+    step_id = stage.pending_step()
+    stage.model.gate.clear()
+    with stage.worker(stop_timeout_s=6) as worker:
+        stage.send_step(step_id)
+        until(lambda: stage.model.asked, what="the call")
+        assert worker.terminate(within_s=6) == 0
+        assert [line["outcome"] for line in worker.metrics] == ["abandoned"]
+    assert stage.counts() == (1, 0)
+    assert stage.step_status(step_id) is StepStatus.PENDING
+
+
 def test_sigterm_ends_an_idle_worker(stage: Stage) -> None:
     """With nothing to finish it is gone in seconds."""
     with stage.worker() as worker:

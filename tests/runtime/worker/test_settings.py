@@ -1,12 +1,14 @@
 """The effective Celery settings, and the stage's durations in wall seconds."""
 
 import dataclasses
+import doctest
 from typing import Any
 
 import pytest
 
 from headway.clock import StageClock
 from headway.contract import ContractError, WorkerEnv
+from headway.worker import shutdown
 from headway.worker.settings import beat_s, visibility_s, worker_settings
 
 _ENV = WorkerEnv(
@@ -82,3 +84,8 @@ def test_a_lane_without_a_queue_is_refused() -> None:
     """Its worker would have nothing to poll."""
     with pytest.raises(ContractError, match=r"^HEADWAY_LANE = 'express': no such lane"):
         _settings(lane="express")
+
+
+def test_calls_are_interrupted_before_a_stop_is_over() -> None:
+    """Fifteen stage seconds before it, or half of it where the stage is too fast for that."""
+    assert doctest.testmod(shutdown).failed == 0
