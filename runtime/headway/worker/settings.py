@@ -11,14 +11,17 @@ from headway.producer.broker import sender_settings
 #: gevent and eventlet poll lanes in sequence, and lose jobs when they are stopped.
 POOLS = ("prefork", "threads", "solo")
 
-#: SQS takes whole seconds; three are enough for a beat a second to keep a message.
-MIN_VISIBILITY_S = 3
+#: Where a stage runs faster than the clock, these wall seconds are kept all the same: a busy laptop can hold a process
+#: up for seconds, and neither a lease nor a limit may lapse for that.
+MIN_VISIBILITY_S = 6
 MIN_BEAT_S = 1.0
+MIN_SOFT_LIMIT_S = 20.0
+MIN_LIMIT_S = 25.0
 
 
 def visibility_s(env: WorkerEnv, clock: StageClock) -> int:
     """Return the visibility timeout that a held message is extended to, and a claim's lease, wall seconds."""
-    return math.ceil(clock.wall(env.visibility_timeout_s, at_least=MIN_VISIBILITY_S))
+    return math.ceil(clock.wall(env.visibility_timeout_s, at_least=min(env.visibility_timeout_s, MIN_VISIBILITY_S)))
 
 
 def beat_s(env: WorkerEnv, clock: StageClock) -> float:
@@ -58,8 +61,10 @@ def worker_settings(env: WorkerEnv, clock: StageClock) -> Mapping[str, Any]:
         "task_acks_on_timeout": False,
         # Above 1, messages wait inside a worker while their visibility timeout runs.
         "worker_prefetch_multiplier": env.prefetch,
-        "task_soft_time_limit": clock.wall(env.soft_time_limit_s, at_least=2.0),
-        "task_time_limit": clock.wall(env.time_limit_s, at_least=3.0),
+        "task_soft_time_limit": clock.wall(
+            env.soft_time_limit_s, at_least=min(env.soft_time_limit_s, MIN_SOFT_LIMIT_S)
+        ),
+        "task_time_limit": clock.wall(env.time_limit_s, at_least=min(env.time_limit_s, MIN_LIMIT_S)),
         # SQS has no fanout, so these could only fail (celery.worker.consumer.control).
         "worker_enable_remote_control": False,
         "worker_send_task_events": False,

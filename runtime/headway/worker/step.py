@@ -23,6 +23,8 @@ logger = logging.getLogger(__name__)
 
 #: A step whose attempts bring nothing fails at this one, before the redrive policy takes its message unseen.
 MAX_ATTEMPTS = 4
+#: How often a message for a held step is looked at within one time limit. Max receives is at least 4 (stacks/rules.py).
+_LOOKS = 3
 #: Stage seconds until a step that gave up is tried again.
 _AGAIN_S = 60.0
 #: Wall seconds for which a paid answer is kept while the job store is away.
@@ -55,7 +57,7 @@ def run_step(step_id: UUID, resources: Resources) -> None:
     """
     claim = claim_step(resources.engine, step_id, lease_s=resources.lease_s)
     if isinstance(claim, Refusal):
-        _refused(claim)
+        _refused(claim, resources)
         return
     paid: list[Call] = []
     try:
@@ -74,11 +76,14 @@ def run_step(step_id: UUID, resources: Resources) -> None:
             logger.info("step %s: its answer came too late and is discarded", step_id)
 
 
-def _refused(refusal: Refusal) -> None:
+def _refused(refusal: Refusal, resources: Resources) -> None:
     if refusal.unknown:
         raise BuryError(refusal.reason)
     if refusal.held_s:
-        raise HandBackError(refusal.reason, math.ceil(refusal.held_s))
+        # A second message for a step that somebody works on: it looks again a few times while the longest call lasts,
+        # fewer than the redrive policy allows, so that it is not counted to death beside a call that is alive.
+        look_again_s = resources.clock.wall(resources.env.time_limit_s / _LOOKS)
+        raise HandBackError(refusal.reason, math.ceil(max(refusal.held_s, look_again_s)))
     logger.info("%s; dropped", refusal.reason)
 
 

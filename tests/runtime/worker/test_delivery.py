@@ -20,18 +20,18 @@ def test_a_duplicate_of_a_finished_step_calls_nothing(stage: Stage) -> None:
     assert len(stage.model.asked) == 1
 
 
-def test_a_message_whose_step_is_held_comes_back_when_the_lease_ends(stage: Stage) -> None:
-    """Somebody else's claim of 3 s: no call while it holds, one call after it."""
+def test_a_message_whose_step_is_held_comes_back_after_the_lease(stage: Stage) -> None:
+    """Somebody else's claim of 3 s, a third of a 12 s time limit: no call while it holds, one call after four."""
     step_id = stage.pending_step()
-    with stage.worker() as worker:
+    with stage.worker(time_limit_s=12, soft_time_limit_s=11, model_timeout_s=8) as worker:
         worker.wait_until_ready()
         claimed = claim_step(stage.engine, step_id, lease_s=3)
         assert isinstance(claimed, Claim)
-        held_until = time.monotonic() + 3
+        looked_again = time.monotonic() + 12 / 3
         stage.send_step(step_id)
         until(lambda: "is held" in worker.log, within_s=2, what="the refusal")
         until(lambda: stage.model.asked, what="the call")
-        assert time.monotonic() >= held_until
+        assert time.monotonic() >= looked_again
         until(lambda: stage.step_status(step_id) is StepStatus.SUCCEEDED, what="the step")
 
 

@@ -1,19 +1,17 @@
 """How does a stage run faster than the clock on the wall?
 
-Durations that AWS would keep are divided by the stage's speed: scheduled rules, visibility timeouts, alarm periods,
-task starts, protection. A long poll's wait is not: it bounds a connection, and a new message ends it at once.
+Durations that AWS would keep are divided by the stage's speed: scheduled rules, queues' visibility timeouts, alarm
+periods, task starts, protection. What a caller asks for in seconds is not: a worker divides what it asks itself, and a
+long poll's wait bounds a connection, which a new message ends at once.
 """
 
 import time
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 #: A visibility timeout is never shorter than this in wall seconds: a laptop's scheduler may hold a worker up for
 #: seconds, and its lease would lapse in the middle of its work.
 MIN_VISIBILITY_WALL_S = 6.0
-
-_Handler = Callable[[dict[str, Any], str], Any]
 
 
 class StageTime:
@@ -50,8 +48,6 @@ def install(eventbridge: Any, sqs: Any, clock: StageTime) -> None:
     eventbridge._parse_rate_seconds = rate
     eventbridge._SCHEDULER_TICK_INTERVAL = min(1.0, clock.wall(60) / 10)
     sqs._collect_msgs = collect_messages
-    for action in ("ChangeMessageVisibility", "ChangeMessageVisibilityBatch"):
-        sqs._HANDLERS[action] = _rescaled(sqs, sqs._HANDLERS[action], clock)
 
 
 def install_functions(lambda_runtime: Any, lambda_svc: Any) -> None:
@@ -74,21 +70,3 @@ def install_functions(lambda_runtime: Any, lambda_svc: Any) -> None:
             running[name] -= 1
 
     lambda_svc._execute_function_with_config_scope = within_reservation
-
-
-def _rescaled(sqs: Any, handler: _Handler, clock: StageTime) -> _Handler:
-    """Return a visibility handler after which the messages it touched are hidden for stage time."""
-
-    def handle(data: dict[str, Any], url: str) -> Any:
-        answer = handler(data, url)
-        wanted = {
-            entry.get("ReceiptHandle"): clock.visibility_wall(int(entry.get("VisibilityTimeout", 30)))
-            for entry in data.get("Entries", [data])
-        }
-        queue = sqs._get_q(data.get("QueueUrl", url), "sqs:ChangeMessageVisibility")
-        for message in queue["messages"]:
-            if message["receipt_handle"] in wanted:
-                message["visible_at"] = time.time() + wanted[message["receipt_handle"]]
-        return answer
-
-    return handle
