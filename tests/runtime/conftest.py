@@ -1,7 +1,6 @@
 """Fixtures of the runtime's tests: one emulator and one PostgreSQL server a run, one stage a test."""
 
 import dataclasses
-import os
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,34 +10,18 @@ import pytest
 
 from headway.contract import DatabaseSecret
 from headway.jobs import migrate
-from headway_ops.local.ports import answers, free_port
 from headway_ops.local.postgres import postgres
-from headway_ops.local.processes import Ledger, spawn, stop
+from tests.runtime.support.emulator import emulated_aws
 from tests.runtime.support.model import ModelServer
 from tests.runtime.support.servers import serving
 from tests.runtime.support.stage import KEYS, Stage
-from tests.runtime.support.waiting import until
-
-_EMULATOR = Path(__file__).resolve().parents[2] / ".emulator" / "bin" / "python"
 
 
 @pytest.fixture(scope="session")
 def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The emulator's endpoint."""
-    directory, port = tmp_path_factory.mktemp("emulator"), free_port()
-    settings = {"GATEWAY_PORT": str(port), "BIND_HOST": "127.0.0.1", "SFTP_ENABLED": "0", "LOG_LEVEL": "WARNING"}
-    process = spawn(
-        [_EMULATOR, "-m", "ministack"],
-        env={"PATH": os.defpath, **settings},
-        log=directory / "emulator.log",
-        ledger=Ledger(directory / "processes"),
-        cwd=directory,
-    )
-    try:
-        until(lambda: answers(port), what="emulator")
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        stop(process)
+    with emulated_aws(tmp_path_factory.mktemp("emulator")) as endpoint:
+        yield endpoint
 
 
 @pytest.fixture(scope="session")

@@ -21,8 +21,43 @@ from headway_ops.local.ports import free_port
 from headway_ops.local.processes import Ledger, spawn, stop
 
 _START_WITHIN_S = 30.0
+_STOP_WITHIN_S = 10.0
 #: Fewer flushes than a real server: a laptop's stage may lose its last second to a power cut.
 _SETTINGS = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=300")
+
+
+class Server:
+    """A server's data and port, which outlive its process: it can be stopped, and started again."""
+
+    def __init__(
+        self, binaries: Path, root: Path, secret: DatabaseSecret, *, user: int | None, log: Path, ledger: Ledger
+    ) -> None:
+        self.secret = secret
+        self._binaries, self._root, self._user, self._log, self._ledger = binaries, root, user, log, ledger
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start the process and wait until it answers.
+
+        Raises:
+            UnreachableError: it does not come up.
+        """
+        options = [part for setting in _SETTINGS for part in ("-c", setting)]
+        address = ("-h", self.secret.host, "-p", str(self.secret.port), "-k", "")
+        self._process = spawn(
+            [self._binaries / "postgres", "-D", self._root / "data", *address, *options],
+            env={"PATH": os.defpath, "LANG": "C.UTF-8"},
+            log=self._log,
+            ledger=self._ledger,
+            cwd=self._root,
+            user=self._user,
+        )
+        _wait_until_up(self._process, self.secret, self._log)
+
+    def stop(self) -> None:
+        """Stop the process: a fast shutdown, which cuts open connections and keeps every commit."""
+        if self._process is not None:
+            stop(self._process, number=signal.SIGINT, within_s=_STOP_WITHIN_S)
 
 
 @contextmanager
@@ -33,34 +68,32 @@ def postgres(directory: Path, ledger: Ledger | None = None) -> Iterator[Database
         StageError: the server's package is missing.
         UnreachableError: the server does not come up.
     """
+    with postgres_server(directory, ledger) as server:
+        yield server.secret
+
+
+@contextmanager
+def postgres_server(directory: Path, ledger: Ledger | None = None) -> Iterator[Server]:
+    """Run a server as `postgres` does, and yield the server itself."""
     directory.mkdir(parents=True, exist_ok=True)
-    ledger = ledger or Ledger(directory / "postgres.pids")
     user = _unprivileged()
     install = _installation()
     root = _data_directory(directory, user)
     if user is not None and not _reachable(install):
         install = Path(shutil.copytree(install, root / "install"))
         _give(install, user)
-    binaries, data = install / "bin", root / "data"
     secret = DatabaseSecret(
         host="127.0.0.1", port=free_port(), dbname="postgres", username="headway", password=secrets.token_urlsafe(16)
     )
     log = directory / "postgres.log"
-    _initdb(binaries, data, secret, user, log)
-    options = [part for setting in _SETTINGS for part in ("-c", setting)]
-    server = spawn(
-        [binaries / "postgres", "-D", data, "-h", secret.host, "-p", str(secret.port), "-k", "", *options],
-        env={"PATH": os.defpath, "LANG": "C.UTF-8"},
-        log=log,
-        ledger=ledger,
-        cwd=root,
-        user=user,
-    )
+    _initdb(install / "bin", root / "data", secret, user, log)
+    ledger = ledger or Ledger(directory / "postgres.pids")
+    server = Server(install / "bin", root, secret, user=user, log=log, ledger=ledger)
     try:
-        _wait_until_up(server, secret, log)
-        yield secret
+        server.start()
+        yield server
     finally:
-        stop(server, number=signal.SIGINT)  # a fast shutdown: open connections are cut
+        server.stop()
         shutil.rmtree(root, ignore_errors=True)
 
 

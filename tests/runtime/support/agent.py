@@ -1,6 +1,7 @@
 """An ECS agent's task protection endpoint: the answers of aws/amazon-ecs-agent, tmds/handlers/taskprotection/v1."""
 
 import threading
+import time
 from typing import Any
 
 from tests.runtime.support.servers import Handler, Server
@@ -12,7 +13,10 @@ REFUSED = {"Arn": TASK, "Reason": "DEPLOYMENT_BLOCKED", "Detail": None}
 
 
 class AgentServer(Server):
-    """Grants what it is asked for, or refuses as data while ``refusing``; keeps what it was asked."""
+    """Grants what it is asked for, or refuses as data while ``refusing``; keeps what it was asked.
+
+    Tasks are told apart by what stands before the endpoint's own path.
+    """
 
     def __init__(self) -> None:
         super().__init__(0, _AgentHandler)
@@ -23,6 +27,8 @@ class AgentServer(Server):
         #: (path, body), in order.
         self.asked: list[tuple[str, dict[str, Any]]] = []
         self.protected = False
+        #: (wall time, task, minutes), in order: what was granted, 0 minutes for a release.
+        self.granted: list[tuple[float, str, int]] = []
 
 
 class _AgentHandler(Handler):
@@ -36,4 +42,6 @@ class _AgentHandler(Handler):
             self.answer(200, {"failure": REFUSED})
             return
         self.server.protected = wanted["ProtectionEnabled"]
+        task = self.path.removesuffix("/task-protection/v1/state").strip("/")
+        self.server.granted.append((time.time(), task, wanted.get("ExpiresInMinutes", 0)))
         self.answer(200, {"protection": GRANTED if self.server.protected else RELEASED})

@@ -11,10 +11,11 @@ from tests.runtime.support.servers import Handler, Server
 
 #: The ways to break a request. The last three are answers of SQS itself.
 FAULTS = ("reset", "closed", "cut", "garbled", "503", "hang", "ThrottlingException", "ExpiredToken", "AccessDenied")
+EVERY = "every operation"
 
 
 class FaultProxy(Server):
-    """Forwards to ``upstream``, and breaks the next ``left`` requests for one operation by ``fault``."""
+    """Forwards to ``upstream``, and breaks the next ``left`` requests for one operation, or for EVERY, by ``fault``."""
 
     def __init__(self, upstream: str, port: int = 0) -> None:
         super().__init__(port, _ProxyHandler)
@@ -36,7 +37,7 @@ class _ProxyHandler(Handler):
         body = self.rfile.read(int(self.headers["content-length"]))
         operation = self.headers.get("x-amz-target", "").rpartition(".")[2]
         self.server.asked.add((f"sqs:{operation}", json.loads(body)["QueueUrl"]))
-        if operation == self.server.operation and self.server.left > 0:
+        if self.server.operation in (operation, EVERY) and self.server.left > 0:
             self.server.left -= 1
             self._break(self.server.fault)
         else:
@@ -67,6 +68,6 @@ class _ProxyHandler(Handler):
             self.answer_bytes(503, b"")
         elif fault == "hang":
             self.server.released.wait(60)
-        elif fault in ("ThrottlingException", "ExpiredToken", "AccessDenied"):
+        elif fault != "closed":  # an error's code
             document = {"__type": f"com.amazon.coral.service#{fault}", "message": "as the test wants it"}
             self.answer_bytes(400, json.dumps(document).encode())

@@ -125,16 +125,26 @@ class Stage:
         }
         return WorkerEnv(**{**dataclasses.asdict(self.producer_env()), **worker, **values})
 
+    def worker_variables(self, lane: str = "heavy", *, sqs_endpoint: str = "", **values: Any) -> dict[str, str]:
+        """Return all that a worker's process finds in its environment."""
+        told = self.worker_env(lane, **values)
+        surroundings = {
+            "PATH": os.environ["PATH"],
+            "HOSTNAME": told.host,
+            "HEADWAY_SPEED": str(told.speed),
+            "ECS_AGENT_URI": told.agent_uri,
+            "MODEL_API_KEY": "k",
+            "AWS_ENDPOINT_URL": self.endpoint,
+            "AWS_ENDPOINT_URL_SQS": sqs_endpoint or self.endpoint,
+        }
+        return told.to_env() | self.secret.to_env() | KEYS | surroundings
+
     @contextlib.contextmanager
     def worker(self, lane: str = "heavy", *, sqs_endpoint: str = "", **values: Any) -> Iterator[Worker]:
         """Run a worker; it is killed at the end if it still runs."""
         name = f"{lane}-{uuid.uuid4().hex[:4]}"
         out, log = self._directory / f"{name}.out", self._directory / f"{name}.log"
-        told = self.worker_env(lane, **values)
-        env = told.to_env() | self.secret.to_env() | KEYS
-        env |= {"HEADWAY_SPEED": str(told.speed), "ECS_AGENT_URI": told.agent_uri}
-        env |= {"PATH": os.environ["PATH"], "MODEL_API_KEY": "k", "AWS_ENDPOINT_URL": self.endpoint}
-        env |= {"AWS_ENDPOINT_URL_SQS": sqs_endpoint or self.endpoint}
+        env = self.worker_variables(lane, sqs_endpoint=sqs_endpoint, **values)
         with out.open("wb") as stdout, log.open("wb") as stderr:
             process = subprocess.Popen([sys.executable, "-m", "headway.worker"], env=env, stdout=stdout, stderr=stderr)
         try:
