@@ -10,7 +10,7 @@ os.environ.setdefault("CDK_VALIDATION", "false")
 import aws_cdk as cdk
 
 from stacks.deployment import Deployment
-from stacks.settings import SettingsError, load_stages
+from stacks.loading import SettingsError, load_stages
 
 
 def main() -> int:

@@ -19,7 +19,8 @@ import aws_cdk as cdk
 from aws_cdk.assertions import Template
 
 from stacks.deployment import Deployment
-from stacks.settings import StageSettings, load_stage
+from stacks.loading import load_stage
+from stacks.settings import StageSettings
 
 ROOT = Path(__file__).resolve().parent.parent
 

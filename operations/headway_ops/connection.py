@@ -9,7 +9,7 @@ from headway.contract import DatabaseSecret, ProducerEnv
 from headway_ops.local.errors import UnreachableError
 from headway_ops.local.running import LocalStage
 from headway_ops.outputs import database_secret, producer_environment
-from stacks.settings import load_stage
+from stacks.loading import load_stage
 
 
 @dataclass(frozen=True, kw_only=True)

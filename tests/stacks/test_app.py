@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import app
-from stacks.settings import SettingsError
+from stacks.loading import SettingsError
 from tests.synth import ROOT
 
 

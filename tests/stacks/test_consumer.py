@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from stacks.settings import load_stage
+from stacks.loading import load_stage
 from tests.synth import Synthesized, as_list, stage, statements, synthesize, text, varied
 
 

@@ -1,6 +1,6 @@
 """The job store stack: created or imported database, drawings, and the model's key."""
 
-from stacks.settings import load_stage
+from stacks.loading import load_stage
 from tests.synth import stage, synthesize, varied
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stacks.settings import load_stage
+from stacks.loading import load_stage
 from tests.synth import stage, synthesize, text, varied
 
 STAGES = ("dev", "prod", "local")

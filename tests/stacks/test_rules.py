@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stacks.loading import load_stage, load_stages
 from stacks.rules import Problem, problems
-from stacks.settings import load_stage, load_stages
 from tests.synth import varied
 
 

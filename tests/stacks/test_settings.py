@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from stacks.settings import STAGES_FILE, SettingsError, load_stage, load_stages
+from stacks.loading import STAGES_FILE, SettingsError, load_stage, load_stages
 
 
 def written(folder: Path, more: str) -> Path:

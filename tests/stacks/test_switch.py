@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from headway.contract import ProducerEnv
-from stacks.settings import load_stage
+from stacks.loading import load_stage
 from tests.synth import Synthesized, synthesize, text, varied
 
 

@@ -12,7 +12,7 @@ from headway.jobs.database import JobStoreError
 from headway_ops.cli import demo, jobs, local, worker
 from headway_ops.local.errors import StageError
 from headway_ops.local.interrupts import raise_on_signals
-from stacks.settings import SettingsError
+from stacks.loading import SettingsError
 
 app = typer.Typer(
     name="headway",

@@ -15,7 +15,7 @@ from headway_ops.demo.report import Report
 from headway_ops.demo.run import DemoPlan, run
 from headway_ops.local.errors import StageError
 from headway_ops.local.stage import local_stage
-from stacks.settings import load_stage
+from stacks.loading import load_stage
 
 #: Fast enough that a burst of 25-minute calls fits into two minutes.
 _DEMO_SPEED = 120.0

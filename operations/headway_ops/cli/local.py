@@ -12,7 +12,7 @@ from headway_ops.cli.options import Json, Speed, Stage
 from headway_ops.cli.view import narrate
 from headway_ops.local.errors import StageError, UnreachableError
 from headway_ops.local.running import LocalStage, directory_of
-from stacks.settings import load_stage
+from stacks.loading import load_stage
 
 _UP_WITHIN_S = 180.0
 _DOWN_WITHIN_S = 30.0

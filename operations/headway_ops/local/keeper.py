@@ -7,7 +7,7 @@ import threading
 from headway.jobs.database import JobStoreError
 from headway_ops.local.errors import StageError
 from headway_ops.local.stage import local_stage
-from stacks.settings import SettingsError, load_stage
+from stacks.loading import SettingsError, load_stage
 
 
 def main() -> int:

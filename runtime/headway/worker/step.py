@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 #: A step whose attempts bring nothing fails at this one, before the redrive policy takes its message unseen.
 MAX_ATTEMPTS = 4
-#: How often a message for a held step is looked at within one time limit. Max receives is at least 4 (stacks/rules.py).
+#: How often a message for a held step is looked at within one time limit. Max receives is at least 4 (stacks/rules/).
 _LOOKS = 3
 #: Stage seconds until a step that gave up is tried again.
 _AGAIN_S = 60.0

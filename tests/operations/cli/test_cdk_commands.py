@@ -12,7 +12,7 @@ from headway_ops.local import aws
 from headway_ops.local.emulator.config import EmulatorConfig
 from headway_ops.local.ports import free_port
 from headway_ops.local.project import PROJECT
-from stacks.settings import load_stage
+from stacks.loading import load_stage
 
 pytestmark = [pytest.mark.local_stage, pytest.mark.timeout(400)]
 

@@ -11,7 +11,7 @@ from headway_ops.cli import app
 from headway_ops.local import deploy, postgres
 from headway_ops.local.errors import StageError
 from headway_ops.local.processes import Ledger
-from stacks import settings
+from stacks import loading
 from tests.operations.cli.running import HEADWAY, environment, headway
 
 
@@ -65,8 +65,8 @@ def test_bad_settings_are_one_line(
     """A file that is no TOML, has no stage or a value of the wrong type: exit 3 and one line."""
     path = tmp_path / "stages.toml"
     path.write_text(text, encoding="utf-8")
-    monkeypatch.setattr(settings.load_stages, "__defaults__", (path,))
-    monkeypatch.setattr(settings.load_stage, "__defaults__", (path,))
+    monkeypatch.setattr(loading.load_stages, "__defaults__", (path,))
+    monkeypatch.setattr(loading.load_stage, "__defaults__", (path,))
     monkeypatch.setattr(sys, "argv", ["headway", "status", "--stage", "dev"])
     handler = signal.getsignal(signal.SIGTERM)
     with pytest.raises(SystemExit) as ended:
