@@ -8,9 +8,10 @@ and discarded. No transaction is open while a model works.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid5
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
 
 from headway.jobs.schema import blocks, calls, steps
 from headway.jobs.states import ACTIVE_JOB, ACTIVE_STEP, JobStatus, StepStatus
@@ -93,6 +94,7 @@ def finish_step(
     """Write the claim's result, or with None its failure and ``reason``; the last step completes the job.
 
     False where the claim was lost or the job has ended: the result is discarded, its calls are recorded all the same.
+    It may be called again where it is not known whether it was committed: then it changes nothing.
     """
     to = StepStatus.FAILED if result is None else StepStatus.SUCCEEDED
     with engine.begin() as connection:
@@ -136,11 +138,13 @@ def _end_claim(connection: sa.Connection, claim: Claim, to: StepStatus, reason: 
 
 
 def _record_calls(connection: sa.Connection, claim: Claim, paid: Sequence[Call], *, accepted: bool) -> None:
-    for call in paid:
+    """Write the claim's calls, each under an id that is its own: written again after a lost COMMIT, it is there."""
+    for number, call in enumerate(paid):
         # An unreadable answer is retried; only a step's last call gave its result.
         row = {**vars(call), "accepted": accepted and call is paid[-1]}
         owner = {"job_id": claim.job_id, "step_id": claim.step_id, "attempt": claim.attempt}
-        connection.execute(sa.insert(calls).values(**row, **owner))
+        call_id = uuid5(claim.step_id, f"attempt {claim.attempt}, call {number}")
+        connection.execute(insert(calls).values(id=call_id, **row, **owner).on_conflict_do_nothing())
 
 
 def _complete(connection: sa.Connection, job_id: UUID, was: JobStatus) -> None:

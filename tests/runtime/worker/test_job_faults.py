@@ -1,0 +1,71 @@
+"""A job that is canceled, a lane that is turned off, a COMMIT whose answer is lost: on the real worker."""
+
+import dataclasses
+
+import sqlalchemy as sa
+
+from headway.jobs import JobStatus, StepStatus, job_view
+from headway.jobs.schema import calls, events
+from headway.jobs.transitions import lock_job, move_job
+from headway.producer import Producer
+from tests.runtime.support.commits import CommitProxy
+from tests.runtime.support.drawings import drawing
+from tests.runtime.support.stage import Stage
+from tests.runtime.support.waiting import until
+
+
+def test_a_step_of_a_canceled_job_is_dropped_without_a_call(stage: Stage) -> None:
+    """The job ended while its step waited in the lane: the message is acknowledged, and nothing is asked."""
+    step_id = stage.pending_step()
+    job_id = stage.job_of(step_id)
+    stage.send_step(step_id)
+    with stage.engine.begin() as connection:
+        status = lock_job(connection, job_id, may_change=True)
+        assert status is not None
+        assert move_job(connection, job_id, status, JobStatus.CANCELED, reason="not needed any more")
+    with stage.worker() as worker:
+        until(lambda: f"job {job_id} already canceled; dropped" in worker.log, what="the message")
+        until(lambda: stage.counts() == (0, 0), what="its acknowledgement")
+    assert stage.model.asked == []
+
+
+def test_a_lane_that_is_turned_off_is_drained(stage: Stage) -> None:
+    """One job went to the fast lane before the switch, one to the heavy lane after it: both are done, none is left."""
+    jobs = []
+    for lane in ("fast", ""):
+        producer = Producer(stage.producer_env(fast_queue=lane), stage.secret)
+        jobs.append(producer.submit(drawing(1), "plan.png"))
+        producer.close()
+    assert (stage.counts("fast"), stage.counts("heavy")) == ((1, 0), (1, 0))
+
+    def status(number: int) -> JobStatus | None:
+        view = job_view(stage.engine, jobs[number])
+        return view.summary.status if view else None
+
+    with stage.worker("heavy"):
+        until(lambda: status(1) is JobStatus.SUCCEEDED, what="the job of the heavy lane")
+        with stage.worker("fast"):
+            until(lambda: status(0) is JobStatus.SUCCEEDED, what="the job of the fast lane")
+        until(lambda: (stage.counts("fast"), stage.counts("heavy")) == ((0, 0), (0, 0)), what="both lanes empty")
+
+
+def test_a_lost_answer_to_commit_bills_nothing_twice(stage: Stage) -> None:
+    """The result is committed and its writer never hears so: written again, it is one result, one call, one end."""
+    step_id = stage.pending_step()
+    stage.model.gate.clear()
+    with CommitProxy(stage.secret).serving() as proxy:
+        stage.secret = dataclasses.replace(stage.secret, port=proxy.port)
+        # No beat comes between the loss that is asked for and the write that it is meant for.
+        with stage.worker(visibility_timeout_s=60, lease_beat_s=30):
+            stage.send_step(step_id)
+            until(lambda: stage.model.asked, what="the call")
+            proxy.lose_next_commit()
+            stage.model.gate.set()
+            until(lambda: proxy.lost, what="the loss")
+            until(lambda: stage.counts() == (0, 0), what="the acknowledgement")
+    assert stage.step_status(step_id) is StepStatus.SUCCEEDED
+    with stage.engine.connect() as connection:
+        assert connection.execute(sa.select(calls.c.outcome, calls.c.accepted)).all() == [("ok", True)]
+        ends = sa.select(events.c.step_id).where(events.c.to_status == "succeeded").order_by(events.c.position)
+        assert connection.scalars(ends).all() == [step_id, None]
+    assert len(stage.model.asked) == 1
