@@ -1,5 +1,6 @@
 """An ECS agent's task protection endpoint: the answers of aws/amazon-ecs-agent, tmds/handlers/taskprotection/v1."""
 
+import json
 import threading
 import time
 from typing import Any
@@ -12,6 +13,11 @@ RELEASED = {"ProtectionEnabled": False, "ExpirationDate": None, "TaskArn": TASK}
 REFUSED = {"Arn": TASK, "Reason": "DEPLOYMENT_BLOCKED", "Detail": None}
 
 
+def exception(code: str) -> dict[str, Any]:
+    """Return the answer to a request that ECS itself did not serve."""
+    return {"requestID": "r", "error": {"Arn": TASK, "Code": code, "Message": "m"}}
+
+
 class AgentServer(Server):
     """Grants what it is asked for, or refuses as data while ``refusing``; keeps what it was asked.
 
@@ -21,6 +27,8 @@ class AgentServer(Server):
     def __init__(self) -> None:
         super().__init__(0, _AgentHandler)
         self.refusing = False
+        #: (status, document or bytes) for the next requests, first in first out.
+        self.answers: list[tuple[int, Any]] = []
         #: Cleared, it answers nothing.
         self.answering = threading.Event()
         self.answering.set()
@@ -38,6 +46,10 @@ class _AgentHandler(Handler):
         wanted = self.read_json()
         self.server.asked.append((self.path, wanted))
         self.server.answering.wait(30)
+        if self.server.answers:
+            status, document = self.server.answers.pop(0)
+            self.answer_bytes(status, document if isinstance(document, bytes) else json.dumps(document).encode())
+            return
         if wanted["ProtectionEnabled"] and self.server.refusing:
             self.answer(200, {"failure": REFUSED})
             return

@@ -5,23 +5,19 @@ import json
 import pytest
 
 from headway.worker.agent import AgentAnswer, read_answer, set_protection
-from tests.runtime.support.agent import GRANTED, REFUSED, RELEASED, TASK, AgentServer
+from tests.runtime.support.agent import GRANTED, REFUSED, RELEASED, AgentServer, exception
 from tests.runtime.support.servers import serving
-
-
-def _error(code: str) -> dict[str, object]:
-    return {"requestID": "r", "error": {"Arn": TASK, "Code": code, "Message": "m"}}
 
 
 @pytest.mark.parametrize(
     ("status", "document", "reason"),
     [
         (200, {"failure": REFUSED}, "DEPLOYMENT_BLOCKED: None"),
-        (429, _error("ThrottlingException"), "ThrottlingException: m"),
-        (400, _error("InvalidParameterException"), "InvalidParameterException: m"),
-        (403, _error("AccessDeniedException"), "AccessDeniedException: m"),
-        (500, _error("ServerException"), "ServerException: m"),
-        (504, _error("RequestCanceled"), "RequestCanceled: m"),
+        (429, exception("ThrottlingException"), "ThrottlingException: m"),
+        (400, exception("InvalidParameterException"), "InvalidParameterException: m"),
+        (403, exception("AccessDeniedException"), "AccessDeniedException: m"),
+        (500, exception("ServerException"), "ServerException: m"),
+        (504, exception("RequestCanceled"), "RequestCanceled: m"),
         (200, {"protection": RELEASED}, "HTTP 200, and neither protection nor failure"),
         (200, ["protection"], "HTTP 200, and no answer that can be read"),
     ],

@@ -91,6 +91,19 @@ def test_a_lost_acknowledgement_calls_nothing_again(stage: Stage, proxy: FaultPr
     assert len(stage.model.asked) == 1
 
 
+def test_a_stale_receipt_handle_costs_nothing(stage: Stage, proxy: FaultProxy) -> None:
+    """SQS knows the handle no more: the worker goes on, and the message's next delivery finds its step finished."""
+    step_id = stage.pending_step()
+    proxy.break_next(1, "ReceiptHandleIsInvalid", "DeleteMessage")
+    with stage.worker(sqs_endpoint=proxy.url, wait_time_s=_WAIT_S) as worker:
+        stage.send_step(step_id)
+        until(lambda: "already succeeded" in worker.log, what="the second delivery")
+        until(lambda: stage.counts() == (0, 0), what="its acknowledgement")
+        assert "Traceback" not in worker.log
+        assert worker.process.poll() is None
+    assert len(stage.model.asked) == 1
+
+
 def test_a_denied_acknowledgement_ends_the_worker_with_one_line(stage: Stage, proxy: FaultProxy) -> None:
     """It would make each call again and again."""
     step_id = stage.pending_step()
