@@ -9,7 +9,7 @@ UV := $(BIN)/uv
 UVFLAGS := --quiet --require-hashes --no-progress
 
 .DEFAULT_GOAL := test
-.PHONY: setup demo test lint snapshots synth bench-synth lock clean
+.PHONY: setup demo test lint snapshots synth bench-synth faults lock clean
 
 setup: .setup/npm .setup/emulator
 
@@ -54,6 +54,10 @@ synth: setup
 
 bench-synth: setup
 	@python tests/bench/synth.py
+
+# Every automated fault by name, SIGTERM a hundred times, then JOBS=1000 jobs under faults at random; SOAK=1 sends 10,000.
+faults: setup
+	@python -m tests.faults
 
 # Re-resolves the hashed locks from requirements-dev.txt and pyproject.toml.
 LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate

@@ -139,7 +139,7 @@ CATALOGUE = (
         name="a message delivered again in the middle of its call",
         tests=(
             _DELIVERY + "test_a_message_stays_hidden_while_its_work_lives",
-            _DELIVERY + "test_a_message_whose_step_is_held_comes_back_when_the_lease_ends",
+            _DELIVERY + "test_a_message_whose_step_is_held_comes_back_after_the_lease",
         ),
     ),
     Fault(

@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -20,6 +21,7 @@ from headway.jobs.schema import calls, events, jobs, steps
 from headway.jobs.states import ACTIVE_STEP
 from headway.producer import Producer, SubmitError
 from headway.producer.broker import BLOCKSPLIT
+from headway.worker.settings import visibility_s
 from headway_ops.local.model.server import ModelConfig
 from headway_ops.local.ports import answers, free_port
 from headway_ops.local.postgres import Server as Database
@@ -45,7 +47,16 @@ _BLOCKS = 2
 MESSAGES_A_JOB = 5
 #: Jobs that may be open at a time: enough that no slot idles.
 _OPEN_JOBS = 120
-_STOP_TIMEOUT_S, _PROTECTION_MIN = 120, 30
+#: Stage seconds, minutes for protection; as deployed, but for the limits: a held step is looked at each third of one.
+_DURATIONS: dict[str, Any] = {
+    "visibility_timeout_s": 120,
+    "lease_beat_s": 40,
+    "soft_time_limit_s": 1_140,
+    "time_limit_s": 1_200,
+    "model_timeout_s": 1_000,
+    "stop_timeout_s": 120,
+    "protection_min": 30,
+}
 _LOOK_EVERY_S = 1.0
 
 
@@ -139,7 +150,7 @@ class Chaos:
                     self._variables,
                     [sys.executable, "-m", "headway.worker"],
                     self._directory,
-                    stop_timeout_s=self._clock.wall(_STOP_TIMEOUT_S),
+                    stop_timeout_s=self._clock.wall(_DURATIONS["stop_timeout_s"]),
                 )
                 try:
                     yield fleet
@@ -157,15 +168,9 @@ class Chaos:
             speed=self._clock.speed,
             concurrency=_SLOTS if lane == "heavy" else 2,
             protection=lane == "heavy",
-            protection_min=_PROTECTION_MIN,
             agent_uri=f"{self._agent.url}/{task}",
-            visibility_timeout_s=120,
-            lease_beat_s=40,
-            soft_time_limit_s=2_400,
-            time_limit_s=2_460,
-            stop_timeout_s=_STOP_TIMEOUT_S,
             model_base_url=f"http://127.0.0.1:{self._model_port}/v1",
-            model_timeout_s=2_100,
+            **_DURATIONS,
         )
 
     def _producer(self) -> Producer:
@@ -228,7 +233,8 @@ class Chaos:
 
     def _start_database(self) -> None:
         self._database.start()
-        self._outages[-1] = (self._outages[-1][0], time.time() + self._clock.wall(_LEASE_S))
+        lease_s = visibility_s(self._stage.worker_env(**_DURATIONS), self._clock)
+        self._outages[-1] = (self._outages[-1][0], time.time() + lease_s)
 
     def _send_again(self) -> None:
         with contextlib.suppress(sa.exc.OperationalError), self._engine.connect() as connection:
@@ -326,8 +332,6 @@ class Chaos:
 
 #: Ways to lose a request.
 _LOSSES = ("reset", "503", "closed", "ThrottlingException")
-#: A claim that was not renewed is lost this long after, stage seconds.
-_LEASE_S = 120.0
 _DRAWING = drawing(_BLOCKS)
 
 
