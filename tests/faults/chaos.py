@@ -62,7 +62,7 @@ _LOOK_EVERY_S = 1.0
 
 @dataclass(frozen=True, kw_only=True)
 class Counts:
-    """What the ledgers say; everything from ``lost`` to ``unresolved`` must be 0.
+    """What the ledgers say; everything from ``lost`` to ``overstayed`` must be 0.
 
     ``requeued`` steps had used their receives up and were sent again from the dead letters, as an operator would;
     ``failed`` steps gave up after all their attempts.
@@ -71,8 +71,8 @@ class Counts:
     jobs: int
     messages: int
     calls: int
+    injected: dict[str, int]
     kills: int
-    faults: dict[str, int]
     requeued: int
     failed: int
     lost: int
@@ -83,6 +83,13 @@ class Counts:
     unresolved: int
     overstayed: int
     seconds: float
+
+    @property
+    def clean(self) -> bool:
+        """Whether everything that must be 0 is."""
+        once = self.accepted_twice + self.called_twice_without_a_kill
+        kept = self.started_unprotected + self.over_quota_samples + self.overstayed
+        return not (self.lost + self.unresolved + once + kept)
 
 
 class Chaos:
@@ -307,8 +314,8 @@ class Chaos:
             jobs=len(self._submitted),
             messages=len(self._submitted) + (sent or 0),
             calls=len(asked),
+            injected={str(kind): count for kind, count in self._done.items()},
             kills=len(fleet.hits),
-            faults={str(kind): count for kind, count in self._done.items()},
             requeued=len(self._requeued),
             failed=failed or 0,
             lost=len(self._lost),

@@ -42,7 +42,7 @@ class Moment:
 
 @dataclass(frozen=True, kw_only=True)
 class Stop:
-    """Seconds from SIGTERM to the exit, and from the exit until every unfinished message was visible; None: too late."""
+    """Seconds from SIGTERM to the exit, and from then until every unfinished message was visible; None: too late."""
 
     exit_s: float | None
     visible_s: float | None
@@ -57,6 +57,11 @@ class Stops:
     visible_in_time: int
     slowest_exit_s: float
     slowest_visible_s: float
+
+    @property
+    def clean(self) -> bool:
+        """Whether every one was in time."""
+        return self.exited_in_time == self.visible_in_time == self.runs
 
 
 def moments(runs: int, seed: int) -> list[Moment]:
