@@ -44,7 +44,7 @@ def empty_database(_server: DatabaseSecret) -> DatabaseSecret:
 def database(_server: DatabaseSecret) -> DatabaseSecret:
     """The secret of a job store that is upgraded and empty."""
     with _connected(_server) as connection:
-        connection.execute("TRUNCATE jobs, blocks, steps, calls, events")
+        connection.execute("TRUNCATE jobs, blocks, steps, calls, events, call_leases")
     return _server
 
 

@@ -4,6 +4,9 @@ import sqlalchemy as sa
 
 from headway.contract import DatabaseSecret
 
+#: A database that answers nothing at all is given up after seconds, not after the kernel's quarter of an hour
+#: (PostgreSQL manual, 32.1.2 Parameter Key Words; milliseconds, and seconds for the keepalives).
+_SILENCE = {"connect_timeout": 5, "tcp_user_timeout": 10_000, "keepalives_idle": 10, "keepalives_interval": 5}
 #: A lock is held for milliseconds, never during a model call, so a longer wait is a fault to report.
 _SESSION = "-c lock_timeout=10s -c idle_in_transaction_session_timeout=15s -c timezone=UTC"
 
@@ -30,20 +33,20 @@ def connect(secret: DatabaseSecret) -> sa.Engine:
         pool_size=1,
         max_overflow=4,
         pool_pre_ping=True,
-        connect_args={"connect_timeout": 5, "options": _SESSION},
+        connect_args={**_SILENCE, "options": _SESSION},
     )
 
 
 def check(engine: sa.Engine) -> None:
-    """Ask for the job store's tables.
+    """Ask for the job store's newest table.
 
     Raises:
         JobStoreError: PostgreSQL does not answer, or was not upgraded.
     """
     try:
         with engine.connect() as connection:
-            if connection.scalar(sa.text("SELECT to_regclass('jobs')")) is None:
-                raise JobStoreError("job store: no tables; run `python -m headway.jobs upgrade`")
+            if connection.scalar(sa.text("SELECT to_regclass('call_leases')")) is None:
+                raise JobStoreError("job store: not upgraded; run `python -m headway.jobs upgrade`")
     except sa.exc.OperationalError as error:
         raise JobStoreError(f"job store: {first_line(error)}") from None
 

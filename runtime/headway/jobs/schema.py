@@ -95,6 +95,7 @@ calls = sa.Table(
     sa.Column("cost_usd", sa.Numeric(14, 8), nullable=False),
     sa.Column("rate_limited", sa.Integer, nullable=False),
     _time("created_at", now=True),
+    sa.Column("in_flight_at_start", sa.Integer, nullable=False, server_default="0"),
 )
 
 #: One row for each transition, written by the transaction that made it.
@@ -110,4 +111,24 @@ events = sa.Table(
     sa.Column("attempt", sa.Integer),
     sa.Column("reason", sa.Text),
     _time("at", now=True),
+)
+
+#: One row: how many model calls may be in flight in the whole fleet, and when a worker last asked or renewed.
+call_quota = sa.Table(
+    "call_quota",
+    metadata,
+    sa.Column("id", sa.SmallInteger, primary_key=True, server_default="1", autoincrement=False),
+    sa.Column("calls", sa.Integer, nullable=False),
+    _time("heard_at", now=True),
+    sa.CheckConstraint("id = 1", name="single"),
+)
+
+#: One row for each call that is in flight, with the time it was granted, or waits to be; ``turn`` is the line's order.
+call_leases = sa.Table(
+    "call_leases",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("turn", sa.BigInteger, sa.Identity(always=True), nullable=False, unique=True),
+    _time("granted_at"),
+    sa.Column("expires_at", sa.DateTime(timezone=True), nullable=False),
 )

@@ -55,7 +55,7 @@ def test_a_job_store_without_tables_is_unreachable(stage: Stage, empty_database:
     stage.secret = empty_database
     code, said = _boot(stage)
     assert code == 4
-    assert _is_one_line(said, "job store: no tables; run")
+    assert _is_one_line(said, "job store: not upgraded; run")
 
 
 def test_a_job_store_that_does_not_answer_is_unreachable(stage: Stage) -> None:
