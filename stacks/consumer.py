@@ -122,6 +122,7 @@ class ConsumerStack(cdk.Stack):
             model_base_url=settings.model.base_url,
             model_name=settings.model.name,
             model_timeout_s=settings.model.timeout_s,
+            quota_calls=settings.model.quota_calls,
             model_input_usd_per_mtok=settings.model.input_usd_per_mtok,
             model_output_usd_per_mtok=settings.model.output_usd_per_mtok,
         )

@@ -161,6 +161,8 @@ class WorkerEnv(ProducerEnv):
     model_base_url: str
     model_name: str
     model_timeout_s: int
+    #: The calls that all tasks of the stage together may have in flight.
+    quota_calls: int
     model_input_usd_per_mtok: float
     model_output_usd_per_mtok: float
     #: Set by the container's runtime: which container this is.

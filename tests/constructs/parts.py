@@ -62,6 +62,7 @@ class Parts:
             "model_base_url": "https://model.example/v1",
             "model_name": "vision",
             "model_timeout_s": 2_100,
+            "quota_calls": 24,
             "model_input_usd_per_mtok": 0.25,
             "model_output_usd_per_mtok": 2.0,
         }

@@ -90,10 +90,10 @@ REFUSED: list[tuple[dict[str, Any], str, str, str]] = [
         "set 30; it is renewed while work lives",
     ),
     (
-        {"services__heavy__soft_time_limit_s": 2_460},
+        {"services__heavy__soft_time_limit_s": 3_960},
         "services.heavy.soft_time_limit_s",
-        "must be under time_limit_s = 2460",
-        "set 2400",
+        "must be under time_limit_s = 3960",
+        "set 3900",
     ),
     (
         {"services__heavy__time_limit_s": 39_601},
@@ -173,10 +173,10 @@ REFUSED: list[tuple[dict[str, Any], str, str, str]] = [
         "lower it",
     ),
     (
-        {"model__timeout_s": 2_400},
+        {"model__timeout_s": 3_900},
         "model.timeout_s",
-        "must be 1.., under services.heavy.soft_time_limit_s = 2400",
-        "set 2100",
+        "must be 1.., under services.heavy.soft_time_limit_s = 3900",
+        "set 3600",
     ),
     ({"model__input_usd_per_mtok": -0.1}, "model.input_usd_per_mtok", "must be 0.0..10_000.0", "set 0.0"),
     ({"image__name": "worker:1.2"}, "image.name", "a tag can move", "pin name@sha256:digest"),

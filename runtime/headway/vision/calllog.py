@@ -28,6 +28,7 @@ class CallLog:
         metrics.add_metric("CallOutputTokens", MetricUnit.Count, call.output_tokens)
         metrics.add_metric("CallCostUsd", MetricUnit.NoUnit, call.cost_usd)
         metrics.add_metric("CallsRateLimited", MetricUnit.Count, call.rate_limited)
+        metrics.add_metric("CallsInFlightAtStart", MetricUnit.Count, call.in_flight_at_start)
         for name, text in {
             "model": self.model,
             "outcome": call.outcome,

@@ -10,6 +10,7 @@ class Call:
 
     ``outcome``: ok, unreadable, rate_limited (none was served), unavailable, timed_out, refused or abandoned.
     ``latency_s``: stage seconds from its last request to its answer. ``rate_limited``: 429s before that request.
+    ``in_flight_at_start``: the fleet's calls in flight as that request was sent, itself included.
     """
 
     outcome: str
@@ -18,6 +19,7 @@ class Call:
     output_tokens: int = 0
     cost_usd: float = 0.0
     rate_limited: int = 0
+    in_flight_at_start: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

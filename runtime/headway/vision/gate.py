@@ -1,6 +1,6 @@
 """How many model calls may one process have in flight, and where do they run?
 
-A semaphore belongs to one event loop, and a loop does not survive a fork. So each process has one long-lived loop in a
+A gate belongs to one event loop, and a loop does not survive a fork. So each process has one long-lived loop in a
 thread of its own, made at the first call, and everything that calls models lives in it; tasks hand coroutines over.
 """
 
@@ -12,6 +12,8 @@ from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any, Generic, TypeVar
 
+from headway.vision.pace import Pace
+
 T = TypeVar("T")
 
 #: Wall seconds for canceled work to end; it only has to close a connection.
@@ -19,16 +21,41 @@ _ABANDON_WITHIN_S = 2.0
 
 
 class Gate:
-    """Lets at most ``limit`` calls through at a time; leave it before sleeping, or others wait for nothing."""
+    """Lets as many calls through at a time as its pace allows; leave it before sleeping, or others wait for nothing.
 
-    def __init__(self, limit: int) -> None:
-        self._semaphore = asyncio.Semaphore(limit)
+    A gate is not a semaphore, because its limit falls while calls are inside: they stay, and the next ones wait longer.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.pace = Pace.full(most)
+        self._inside = 0
+        self._changed = asyncio.Event()
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
         """Wait for a free place and hold it."""
-        async with self._semaphore:
+        while self._inside >= self.pace.limit:
+            await self._changed.wait()
+        self._inside += 1
+        try:
             yield
+        finally:
+            self._inside -= 1
+            self._wake()
+
+    def answered(self) -> None:
+        """Hear that a call was answered."""
+        self.pace = self.pace.answered()
+        self._wake()
+
+    def refused(self, *, sent_at: float, now: float) -> None:
+        """Hear that a request of ``sent_at`` was refused with 429."""
+        self.pace = self.pace.refused(sent_at=sent_at, now=now)
+
+    def _wake(self) -> None:
+        """Let all who wait look again, in the order in which they came."""
+        self._changed.set()
+        self._changed = asyncio.Event()
 
 
 class Running(Generic[T]):

@@ -12,6 +12,7 @@ from headway.clock import StageClock
 from headway.contract import ContractError, DatabaseSecret, WorkerEnv
 from headway.jobs import JobStoreError, connect
 from headway.jobs.database import check
+from headway.jobs.quota import set_quota
 from headway.worker.polling import failure
 
 _ATTEMPTS = 5
@@ -28,6 +29,8 @@ class UnreachableError(Exception):
 
 def check_surroundings(env: WorkerEnv, database: DatabaseSecret, clock: StageClock) -> None:
     """Ask the lane for one attribute and the job store for its tables, a few times where they do not answer.
+
+    The job store is told the stage's quota: the newest task's word holds for all.
 
     Raises:
         ContractError: the lane does not exist, or this role may not read it.
@@ -51,6 +54,7 @@ def check_surroundings(env: WorkerEnv, database: DatabaseSecret, clock: StageClo
         engine = connect(database)
         try:
             check(engine)
+            set_quota(engine, env.quota_calls)
         except JobStoreError as error:
             raise UnreachableError(str(error)) from None
         finally:

@@ -21,6 +21,7 @@ from headway.vision.checks import Check
 from headway.vision.client import ModelClient
 from headway.vision.frames import Splitter
 from headway.vision.gate import Gate, LoopThread
+from headway.worker.fleet import FleetQuota
 from headway.worker.settings import beat_s, visibility_s
 
 if TYPE_CHECKING:
@@ -52,7 +53,11 @@ class Resources:
         self.engine = connect(database)
         self.s3: S3Client = boto3.client("s3", region_name=env.region, config=_S3)
         self.loop = LoopThread()
-        self.asker = _asker(env, model, clock)
+        # A connection of its own: it is asked from the calls' loop while a task uses the other one.
+        quota = FleetQuota(
+            connect(database), calls=env.quota_calls, clock=clock, lease_s=self.lease_s, beat_s=self.beat_s
+        )
+        self.asker = _asker(env, model, clock, quota)
         self._calls = CallLog(namespace=env.metric_namespace, stage=env.stage, lane=env.lane, model=env.model_name)
 
     def read(self, key: str) -> bytes:
@@ -71,8 +76,8 @@ class Resources:
         os.write(1, self._calls.line(call, origin).encode() + b"\n")
 
 
-def _asker(env: WorkerEnv, secret: ModelSecret, clock: StageClock) -> Asker:
-    """Return the model behind the gate. Its patience and one whole call must fit in the soft time limit together."""
+def _asker(env: WorkerEnv, secret: ModelSecret, clock: StageClock, quota: FleetQuota) -> Asker:
+    """Return the model behind both gates. Its patience and one whole call must fit in the soft time limit together."""
     slots = 1 if env.pool == "prefork" else env.concurrency  # a prefork child is one slot
     return Asker(
         model=ModelClient(
@@ -84,6 +89,7 @@ def _asker(env: WorkerEnv, secret: ModelSecret, clock: StageClock) -> Asker:
             worker=env.host,
         ),
         gate=Gate(slots * env.max_inflight),
+        quota=quota,
         clock=clock,
         price=Price(input_usd_per_mtok=env.model_input_usd_per_mtok, output_usd_per_mtok=env.model_output_usd_per_mtok),
         patience_s=max(env.soft_time_limit_s - env.model_timeout_s, _MIN_PATIENCE_S),

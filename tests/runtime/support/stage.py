@@ -120,6 +120,7 @@ class Stage:
             "model_base_url": f"{self.model.url}/v1",
             "model_name": "m",
             "model_timeout_s": 30,
+            "quota_calls": 24,
             "model_input_usd_per_mtok": 1.0,
             "model_output_usd_per_mtok": 2.0,
         }
@@ -163,24 +164,6 @@ class Stage:
         save_blocks(self.engine, job_id, [NewBlock(number=1, page=1, box=(0, 0, 9, 9), image_key=key)], ["bars"])
         (step_id,) = pending_steps(self.engine, job_id) or ()
         return step_id
-
-    @contextlib.contextmanager
-    def job_store_away(self) -> Iterator[None]:
-        """Cut every connection to the job store's database, and refuse new ones."""
-        name = self.secret.dbname
-        elsewhere = connect(dataclasses.replace(self.secret, dbname="template1")).execution_options(
-            isolation_level="AUTOCOMMIT"
-        )
-        with elsewhere.connect() as connection:
-            connection.execute(sa.text(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false'))
-            connection.execute(
-                sa.text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = :name"), {"name": name}
-            )
-            try:
-                yield
-            finally:
-                connection.execute(sa.text(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true'))
-        elsewhere.dispose()
 
     def job_of(self, step_id: uuid.UUID) -> uuid.UUID:
         """Return the id of a step's job."""

@@ -1,14 +1,16 @@
 """One question until it is answered or given up, on a clock that only sleeping moves."""
 
 import asyncio
+import dataclasses
 import uuid
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
 import pytest
 
 from headway.clock import StageClock
-from headway.vision.asking import Asker
+from headway.vision.asking import Asker, CrowdedError
 from headway.vision.calls import Call, Origin, Price
 from headway.vision.checks import BARS, UnreadableError
 from headway.vision.client import Answer, CallError, RateLimitedError, RefusedError, TimedOutError, UnavailableError
@@ -26,11 +28,13 @@ class _Clock(StageClock):
         super().__init__()
         self.now = 0.0
         self.slept: list[float] = []
+        self.on_sleep: Callable[[], object] = lambda: None
 
     def monotonic(self) -> float:
         return self.now
 
     async def sleep(self, stage_s: float) -> None:
+        self.on_sleep()
         self.slept.append(stage_s)
         self.now += stage_s
         await asyncio.sleep(0)
@@ -50,14 +54,34 @@ class _Model:
         return answer
 
 
+class _Quota:
+    """A quota with room for all but ``others``, for as long as ``crowded`` is false."""
+
+    def __init__(self) -> None:
+        self.others, self.inside, self.crowded = 6, 0, False
+        self.within_s: list[float] = []
+
+    @asynccontextmanager
+    async def place(self, *, within_s: float) -> AsyncIterator[int]:
+        self.within_s.append(within_s)
+        if self.crowded:
+            raise CrowdedError("no place")
+        self.inside += 1
+        try:
+            yield self.others + self.inside
+        finally:
+            self.inside -= 1
+
+
 class _Case:
     """An asker over a script, and what it did."""
 
-    def __init__(self, *script: Answer | CallError) -> None:
-        self.clock, self.gate, self.paid = _Clock(), Gate(1), list[Call]()
+    def __init__(self, *script: Answer | CallError, most: int = 1) -> None:
+        self.clock, self.gate, self.quota, self.paid = _Clock(), Gate(most), _Quota(), list[Call]()
         self.asker = Asker(
             model=_Model(self.clock, script),
             gate=self.gate,
+            quota=self.quota,
             clock=self.clock,
             price=Price(input_usd_per_mtok=0.25, output_usd_per_mtok=2.0),
             patience_s=100.0,
@@ -75,7 +99,14 @@ def test_an_answer_is_read_and_paid_for() -> None:
     case = _Case(_GOOD)
     assert case.ask() == {"count": 3}
     assert case.paid == [
-        Call(outcome="ok", latency_s=10.0, input_tokens=1_000_000, output_tokens=1_000_000, cost_usd=2.25)
+        Call(
+            outcome="ok",
+            latency_s=10.0,
+            input_tokens=1_000_000,
+            output_tokens=1_000_000,
+            cost_usd=2.25,
+            in_flight_at_start=7,
+        )
     ]
 
 
@@ -154,7 +185,7 @@ def test_a_canceled_call_is_accounted_for() -> None:
             await asyncio.Event().wait()
             raise AssertionError
 
-    asker = Asker(model=_Forever(), gate=case.gate, clock=case.clock, price=case.asker.price, patience_s=100.0)
+    asker = dataclasses.replace(case.asker, model=_Forever())
 
     async def cancel() -> None:
         asked = asyncio.create_task(asker.ask(BARS, b"png", _ORIGIN, case.paid.append))
@@ -165,3 +196,33 @@ def test_a_canceled_call_is_accounted_for() -> None:
 
     asyncio.run(cancel())
     assert [(call.outcome, call.latency_s) for call in case.paid] == [("abandoned", 5.0)]
+    assert case.quota.inside == 0
+
+
+def test_a_refused_call_holds_no_place_while_it_waits_and_has_less_patience_left() -> None:
+    """The place is asked for again, within what is left of 100 s after a wait of 30."""
+    case = _Case(RateLimitedError("slow down", "30"), _GOOD)
+    held: list[int] = []
+    case.clock.on_sleep = lambda: held.append(case.quota.inside)
+    assert case.ask() == {"count": 3}
+    assert held == [0]
+    assert case.quota.within_s == [100.0, 70.0]
+
+
+def test_a_question_without_a_place_was_never_sent() -> None:
+    """It is given up with nothing to account for, and may be asked again later."""
+    case = _Case(_GOOD)
+    case.quota.crowded = True
+    with pytest.raises(CrowdedError) as crowded:
+        case.ask()
+    assert not crowded.value.final
+    assert case.paid == []
+
+
+def test_a_429_halves_the_process_and_answers_bring_it_back() -> None:
+    """Eight places: four after the refusal, five after the answer to it."""
+    case = _Case(RateLimitedError("slow down", "1"), _GOOD, most=8)
+    limits: list[int] = []
+    case.clock.on_sleep = lambda: limits.append(case.gate.pace.limit)
+    case.ask()
+    assert [*limits, case.gate.pace.limit] == [4, 5]

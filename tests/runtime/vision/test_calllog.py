@@ -9,7 +9,15 @@ from headway.vision.calllog import CallLog
 from headway.vision.calls import Call, Origin
 
 _ORIGIN = Origin(job_id=uuid.uuid4(), step_id=uuid.uuid4(), attempt=2)
-_CALL = Call(outcome="ok", latency_s=612.5, input_tokens=1_200, output_tokens=8, cost_usd=0.0003, rate_limited=3)
+_CALL = Call(
+    outcome="ok",
+    latency_s=612.5,
+    input_tokens=1_200,
+    output_tokens=8,
+    cost_usd=0.0003,
+    rate_limited=3,
+    in_flight_at_start=17,
+)
 _LOG = CallLog(namespace="Headway", stage="prod", lane="heavy", model="gpt-5-mini")
 
 
@@ -25,6 +33,7 @@ def test_a_line_is_embedded_metric_format() -> None:
         "CallOutputTokens": ("Count", [8.0]),
         "CallCostUsd": ("None", [0.0003]),
         "CallsRateLimited": ("Count", [3.0]),
+        "CallsInFlightAtStart": ("Count", [17.0]),
     }
     assert (line["Stage"], line["Lane"]) == ("prod", "heavy")
 

@@ -30,6 +30,88 @@ def test_threads_share_one_gate() -> None:
     assert (most, inside) == (3, 0)
 
 
+def test_a_smaller_limit_lets_the_calls_inside_end_and_the_next_ones_wait() -> None:
+    """Four inside, then a 429: two places. Three must end before a fifth may enter."""
+
+    async def scenario() -> None:
+        gate, leave = Gate(4), [asyncio.Event() for _ in range(5)]
+        entered: list[int] = []
+
+        async def call(number: int) -> None:
+            async with gate.slot():
+                entered.append(number)
+                await leave[number].wait()
+
+        calls = [asyncio.create_task(call(number)) for number in range(5)]
+        await _settled()
+        gate.refused(sent_at=1.0, now=1.0)
+        for number in (0, 1):
+            leave[number].set()
+            await _settled()
+            assert entered == [0, 1, 2, 3]
+        leave[2].set()
+        await _settled()
+        assert entered == [0, 1, 2, 3, 4]
+        for event in leave:
+            event.set()
+        await asyncio.gather(*calls)
+
+    asyncio.run(scenario())
+
+
+def test_an_answer_lets_one_more_in() -> None:
+    """One place after the refusal, two after an answer: who waits enters without anybody leaving."""
+
+    async def scenario() -> None:
+        gate, over = Gate(2), asyncio.Event()
+        gate.refused(sent_at=1.0, now=1.0)
+        inside = 0
+
+        async def call() -> None:
+            nonlocal inside
+            async with gate.slot():
+                inside += 1
+                await over.wait()
+
+        calls = [asyncio.create_task(call()) for _ in range(2)]
+        await _settled()
+        assert inside == 1
+        gate.answered()
+        await _settled()
+        assert inside == 2
+        over.set()
+        await asyncio.gather(*calls)
+
+    asyncio.run(scenario())
+
+
+def test_who_gives_up_waiting_takes_nobodys_turn_away() -> None:
+    """Two wait for one place, the first is canceled as it becomes free: the second gets it."""
+
+    async def scenario() -> None:
+        gate, leave, entered = Gate(1), asyncio.Event(), list[str]()
+
+        async def call(name: str) -> None:
+            async with gate.slot():
+                entered.append(name)
+                await leave.wait()
+
+        calls = {name: asyncio.create_task(call(name)) for name in ("inside", "gives up", "waits")}
+        await _settled()
+        leave.set()
+        calls["gives up"].cancel()
+        await asyncio.gather(*calls.values(), return_exceptions=True)
+        assert entered == ["inside", "waits"]
+
+    asyncio.run(scenario())
+
+
+async def _settled() -> None:
+    """Let every task that can run do so."""
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
 def test_a_forked_child_gets_a_loop_of_its_own() -> None:
     """The parent's loop thread does not survive a fork; the child's first call starts another."""
     loop = LoopThread()

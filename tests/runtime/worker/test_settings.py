@@ -28,6 +28,7 @@ _ENV = WorkerEnv(
     model_base_url="http://model/v1",
     model_name="m",
     model_timeout_s=2_100,
+    quota_calls=24,
     model_input_usd_per_mtok=1.0,
     model_output_usd_per_mtok=2.0,
 )

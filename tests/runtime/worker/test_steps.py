@@ -5,7 +5,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from headway.jobs import StepStatus, fail_job, job_view, tally
-from headway.jobs.schema import steps
+from headway.jobs.schema import call_leases, steps
+from tests.runtime.support.database import job_store_away
 from tests.runtime.support.stage import Stage
 from tests.runtime.support.waiting import until
 
@@ -114,7 +115,7 @@ def test_an_answer_outlives_an_outage_of_the_job_store(stage: Stage) -> None:
     with stage.worker() as worker:
         stage.send_step(step_id)
         until(lambda: stage.model.asked, what="the call")
-        with stage.job_store_away():
+        with job_store_away(stage.secret):
             stage.model.gate.set()
             until(lambda: "claim not renewed" in worker.log or "stamina" in worker.log, what="the outage to be felt")
         until(lambda: stage.step_status(step_id) is StepStatus.SUCCEEDED, what="the step")
@@ -127,10 +128,35 @@ def test_a_step_waits_out_an_outage_of_the_job_store(stage: Stage) -> None:
     step_id = stage.pending_step()
     with stage.worker() as worker:
         worker.wait_until_ready()
-        with stage.job_store_away():
+        with job_store_away(stage.secret):
             stage.send_step(step_id)
             until(lambda: "handed back: job store: " in worker.log, what="the outage to be felt")
         assert stage.model.asked == []
         assert "Traceback" not in worker.log
         until(lambda: stage.step_status(step_id) is StepStatus.SUCCEEDED, what="the step")
     assert len(stage.model.asked) == 1
+
+
+def test_the_quota_holds_over_two_workers(stage: Stage) -> None:
+    """Four slots in two workers, a quota of one: the second step is asked once the first is answered."""
+    step_ids = [stage.pending_step() for _ in range(2)]
+    stage.model.gate.clear()
+    with stage.worker(quota_calls=1) as first, stage.worker(quota_calls=1) as second:
+        for step_id in step_ids:
+            stage.send_step(step_id)
+        until(lambda: stage.model.asked and _leases(stage) == (1, 1), what="one call and one that waits")
+        assert len(stage.model.asked) == 1
+        stage.model.gate.set()
+        for step_id in step_ids:
+            until(lambda: stage.step_status(step_id) is StepStatus.SUCCEEDED, what="the step")  # noqa: B023  # used at once
+        lines = first.metrics + second.metrics
+    assert [(line["outcome"], line["CallsInFlightAtStart"]) for line in lines] == [("ok", [1.0])] * 2
+    assert _leases(stage) == (0, 0)
+
+
+def _leases(stage: Stage) -> tuple[int, ...]:
+    """Return how many calls hold a place in the quota, and how many wait for one."""
+    granted = call_leases.c.granted_at.is_not(None)
+    with stage.engine.connect() as connection:
+        query = sa.select(sa.func.count().filter(granted), sa.func.count().filter(~granted)).select_from(call_leases)
+        return tuple(connection.execute(query).one())
