@@ -127,6 +127,7 @@ class WorkerService(Construct):
             readonly_root_filesystem=True,
             linux_parameters=linux,
             stop_timeout=cdk.Duration.seconds(environment.stop_timeout_s),
+            health_check=_consuming(),
             logging=ecs.LogDriver.aws_logs(
                 stream_prefix=environment.lane,
                 log_group=logs.LogGroup(self, "Logs", retention=logs.RetentionDays.THREE_MONTHS),
@@ -170,6 +171,20 @@ def grant_task_protection(grantee: iam.IGrantable, cluster: ecs.ICluster, *, act
             ],
             conditions={"ArnEquals": {"ecs:cluster": cluster.cluster_arn}},
         )
+    )
+
+
+def _consuming() -> ecs.HealthCheck:
+    """Return the check that the lane has answered of late, or every slot is busy: consuming, not only alive.
+
+    Its command is as patient as the worker's own watchdog, because ECS stops a task that fails it, protected or not.
+    """
+    return ecs.HealthCheck(
+        command=["CMD", "python", "-m", "headway.worker.liveness"],
+        interval=cdk.Duration.seconds(30),
+        timeout=cdk.Duration.seconds(10),
+        retries=3,
+        start_period=cdk.Duration.seconds(120),
     )
 
 

@@ -42,6 +42,13 @@ def test_container_can_do_little_beyond_its_work(template: Template) -> None:
     assert worker["Command"] == ["python", "-m", "headway.worker"]
 
 
+def test_health_check_asks_whether_the_worker_consumes(template: Template) -> None:
+    """A worker that is alive and deaf is replaced: its command reads the age of the lane's last answer."""
+    check = container(template)["HealthCheck"]
+    assert check["Command"] == ["CMD", "python", "-m", "headway.worker.liveness"]
+    assert (check["Interval"], check["Retries"], check["StartPeriod"]) == (30, 3, 120)
+
+
 def test_worker_gets_all_of_fargates_grace(template: Template) -> None:
     """Between SIGTERM and SIGKILL lie 120 s, the most Fargate gives (ECS ContainerDefinition, stopTimeout)."""
     assert container(template)["StopTimeout"] == 120

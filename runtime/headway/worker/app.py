@@ -1,4 +1,4 @@
-"""The Celery app of a worker: its settings, its two tasks, its bootsteps."""
+"""The Celery app of a worker and its two tasks."""
 
 import logging
 from collections.abc import Callable
@@ -8,41 +8,21 @@ from uuid import UUID
 import celery
 import sqlalchemy as sa
 
-from headway.clock import StageClock
-from headway.contract import WorkerEnv
 from headway.jobs.database import first_line
 from headway.producer.broker import BLOCKSPLIT, RUN_STEP
 from headway.worker.blocksplit import blocksplit
-from headway.worker.guard import ProtectionGuard
-from headway.worker.health import PollWatch
-from headway.worker.lease import LeaseKeeper
+from headway.worker.configuring import configure
 from headway.worker.resources import Resources
-from headway.worker.settings import worker_settings
 from headway.worker.step import run_step
 from headway.worker.verdicts import BuryError, HandBackError
 
 logger = logging.getLogger(__name__)
 
 
-class WorkerApp(celery.Celery):
-    """A Celery app that its bootsteps find their stage's environment and clock on, as ``app.headway``."""
-
-    def __init__(self, env: WorkerEnv, clock: StageClock) -> None:
-        super().__init__("headway", task_cls="headway.worker.app:WorkerTask")
-        self.headway = (env, clock)
-        self.conf.update(worker_settings(env, clock))
-        self.steps["consumer"].update({LeaseKeeper, PollWatch, ProtectionGuard})
-
-
-class WorkerTask(celery.Task):  # type: ignore[type-arg]  # generic in the stubs only
-    """A task whose messages are settled by headway.worker.request."""
-
-    Request = "headway.worker.request:Request"
-
-
-def create_app(resources: Resources) -> WorkerApp:
+def create_app(resources: Resources) -> celery.Celery:
     """Return the app with both tasks: where a stage has no fast lane, the heavy lane's workers split drawings too."""
-    app = WorkerApp(resources.env, resources.clock)
+    app = celery.Celery("headway")
+    configure(app, resources.env)
 
     def send_step(step_id: UUID) -> None:
         # Without the two Nones, Celery 5.7 sends this worker's own limits along (Celery.send_task merges a registered

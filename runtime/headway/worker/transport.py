@@ -115,6 +115,7 @@ class Channel(_AnyChannel):  # type: ignore[misc]  # see above
         if queue not in self._active_queues:
             return
         if self.connection.paused() or not self.qos.can_consume():
+            self.connection.on_consuming()  # every slot is busy, or the worker waits for its protection
             self.hub.call_later(self.connection.polling_interval, self._schedule_queue, queue)
             return
         try:
@@ -154,6 +155,7 @@ class Channel(_AnyChannel):  # type: ignore[misc]  # see above
     def _polled(self, queue: str, outcome: int | PollFailure) -> None:
         failures = self.connection.poll_failures
         if not isinstance(outcome, PollFailure):
+            self.connection.on_consuming()
             if failures.pop(queue, 0):
                 logger.info("lane %s: polling again", queue)
             self._loop1(queue, outcome)
@@ -213,7 +215,7 @@ class Channel(_AnyChannel):  # type: ignore[misc]  # see above
 
 
 class Transport(_AnyTransport):  # type: ignore[misc]  # see above
-    """SQS, mended. A worker sets the two hooks; without them polls never pause and a fatal failure is an error."""
+    """SQS, mended. A worker sets the hooks; without them polls never pause and a fatal failure is an error."""
 
     Channel = Channel
 
@@ -227,3 +229,5 @@ class Transport(_AnyTransport):  # type: ignore[misc]  # see above
         self.poll_failures: dict[str, int] = {}
         self.paused: Callable[[], bool] = lambda: False
         self.on_fatal: Callable[[str], None] = logger.critical
+        #: Told of each answered poll, and of each that had no room.
+        self.on_consuming: Callable[[], None] = lambda: None

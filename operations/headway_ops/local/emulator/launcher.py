@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from headway_ops.local.emulator.config import EmulatorConfig
@@ -28,6 +29,7 @@ def environment_of(
         "PATH": "/usr/local/bin:/usr/bin:/bin",
         "LANG": "C.UTF-8",
         "HOSTNAME": task_id,
+        "TMPDIR": str(writable_of(task_id, config)),
         **{name: _answered(value, config.hosts) for name, value in defined.items()},
         **secret_values,
         "HEADWAY_SPEED": str(config.speed),
@@ -38,6 +40,11 @@ def environment_of(
         "AWS_ACCESS_KEY_ID": config.account,
         "AWS_SECRET_ACCESS_KEY": secrets.token_hex(16),
     }
+
+
+def writable_of(task_id: str, config: EmulatorConfig) -> Path:
+    """Return the folder that stands for the container's own /tmp."""
+    return Path(config.directory) / "tmp" / task_id
 
 
 def _answered(value: str, hosts: Mapping[str, str]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from ministack.services import ecs
 
 from headway_ops.local.emulator.config import EmulatorConfig
-from headway_ops.local.emulator.launcher import command_of, environment_of, stop_timeout_of
+from headway_ops.local.emulator.launcher import command_of, environment_of, stop_timeout_of, writable_of
 from headway_ops.local.emulator.stage_time import StageTime
 from headway_ops.local.processes import Ledger, signal_group, spawn
 from headway_ops.loop import Task, TaskState
@@ -84,6 +84,7 @@ class LocalTask:
             self.failure = f"ResourceInitializationError: {error}"
             self.state = TaskState.STOPPING
             return True
+        writable_of(self.id, self._config).mkdir(parents=True)
         name = self.service.rpartition("/")[2]
         self._process = spawn(
             command_of(self._container, self._config),

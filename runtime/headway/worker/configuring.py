@@ -1,0 +1,53 @@
+"""Makes anyone's Celery app a worker of the lanes: settings, bootsteps, and how a message is settled.
+
+app = celery.Celery("mine")
+headway.worker.configure(app, WorkerEnv.from_env(os.environ))
+"""
+
+import inspect
+from typing import Any
+
+import celery
+
+from headway.clock import StageClock
+from headway.contract import ContractError, WorkerEnv
+from headway.worker.guard import ProtectionGuard
+from headway.worker.health import PollWatch
+from headway.worker.lease import LeaseKeeper
+from headway.worker.settings import worker_settings
+
+_REQUEST = "headway.worker.request:Request"
+
+
+class WorkerTask(celery.Task):  # type: ignore[type-arg]  # generic in the stubs only
+    """A task whose messages are settled by headway.worker.request, and that is no coroutine."""
+
+    Request = _REQUEST
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        _refuse_coroutine(cls.name, cls.run)
+
+
+def configure(app: celery.Celery, env: WorkerEnv) -> None:
+    """Give the app everything a worker of these lanes needs; call it before its tasks are evaluated or after.
+
+    Raises:
+        ContractError: the pool or the lane cannot be used, or a task is ``async def``. Tasks that Celery evaluates
+            later raise it then.
+    """
+    # Where the bootsteps find it: Celery hands them the app and nothing else.
+    app.headway = (env, StageClock(env.speed))  # type: ignore[attr-defined]  # an attribute of our own
+    app.conf.update(worker_settings(env, StageClock(env.speed)))
+    app.steps["consumer"].update({LeaseKeeper, PollWatch, ProtectionGuard})
+    app.task_cls = "headway.worker.configuring:WorkerTask"
+    if app.finalized:  # type: ignore[attr-defined]  # missing in the stubs
+        app.Task.Request = _REQUEST
+        for name, task in app.tasks.items():
+            _refuse_coroutine(name, task.run)
+
+
+def _refuse_coroutine(name: str, function: Any) -> None:
+    """Celery calls a task's function and takes a coroutine for its result: it reports success and runs nothing."""
+    if inspect.iscoroutinefunction(function):
+        raise ContractError(f"task {name}: async def would report success without running; use asyncio.run inside")
