@@ -8,7 +8,7 @@ import pytest
 from headway_ops.local.ports import free_port
 from tests.runtime.support.proxy import FaultProxy
 from tests.runtime.support.servers import serving
-from tests.runtime.support.stage import Stage
+from tests.runtime.support.stage import REGION, Stage
 
 #: The pauses between attempts are over at once.
 _QUICK: dict[str, Any] = {"speed": 100.0, "soft_time_limit_s": 3_000, "time_limit_s": 3_500}
@@ -30,6 +30,28 @@ def test_a_missing_queue_is_configuration(stage: Stage) -> None:
     assert code == 3
     assert _is_one_line(said, f"lane heavy: {stage.queue_urls['heavy']}: ")
     assert "NonExistentQueue" in said or "QueueDoesNotExist" in said
+
+
+def test_a_visibility_timeout_shorter_than_two_beats_is_configuration(stage: Stage) -> None:
+    """Exit 3: messages would be taken back while their work lives. The queue has 3 s, two beats of 2 s need 4."""
+    code, said = _boot(stage, lease_beat_s=2)
+    assert code == 3
+    assert _is_one_line(said, "lane heavy: its queue's visibility timeout is 3 s, a beat every 2 s needs 4 s")
+
+
+def test_a_visibility_timeout_that_only_differs_is_a_warning(stage: Stage) -> None:
+    """A deployment may have changed the queue before its workers: they go on."""
+    with stage.worker(visibility_timeout_s=5) as worker:
+        worker.wait_until_ready()
+        assert "its queue's visibility timeout is 3 s, this worker was told 5 s" in worker.log
+
+
+def test_a_queue_of_another_region_is_configuration(stage: Stage) -> None:
+    """Exit 3: requests are signed for the worker's own region, and would be refused one by one."""
+    urls = {**stage.queue_urls, "heavy": "https://sqs.eu-west-1.amazonaws.com/1/heavy"}
+    code, said = _boot(stage, queue_urls=urls)
+    assert code == 3
+    assert _is_one_line(said, f"lane heavy: its URL is eu-west-1's, HEADWAY_REGION is {REGION}; must match")
 
 
 def test_a_denied_queue_is_configuration(stage: Stage, emulator: str) -> None:
