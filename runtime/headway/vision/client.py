@@ -6,9 +6,9 @@ The client's own retries are off: they know nothing of the gate, the quota or th
 import base64
 from dataclasses import dataclass
 
+import anyio._backends._asyncio  # noqa: F401  # lazy otherwise, and then loaded again by every forked child
 import httpx2
 import openai
-import openai.resources.chat  # lazy otherwise, and then loaded again by every forked child
 
 from headway.clock import StageClock
 from headway.vision.calls import Origin
@@ -80,6 +80,8 @@ class ModelClient:
             max_retries=0,
             timeout=httpx2.Timeout(wall_s, connect=_CONNECT_S),
         )
+        # Loaded here and not by the first call of every forked child.
+        self._completions = self._client.chat.completions
 
     async def close(self) -> None:
         """Close the connections."""
@@ -93,7 +95,7 @@ class ModelClient:
         """
         image = f"data:image/png;base64,{base64.b64encode(png).decode('ascii')}"
         try:
-            completion = await self._client.chat.completions.create(
+            completion = await self._completions.create(
                 model=self.model,
                 messages=[
                     {
