@@ -16,12 +16,11 @@ from typing import Any
 import sqlalchemy as sa
 
 from headway.clock import StageClock
-from headway.jobs import connect
+from headway.jobs import StepStatus, connect
 from headway.jobs.schema import calls, events, jobs, steps
 from headway.jobs.states import ACTIVE_STEP
 from headway.producer import Producer, SubmitError
 from headway.producer.broker import BLOCKSPLIT
-from headway.worker.settings import visibility_s
 from headway_ops.local.model.server import ModelConfig
 from headway_ops.local.ports import answers, free_port
 from headway_ops.local.postgres import Server as Database
@@ -38,19 +37,21 @@ from tests.runtime.support.servers import serving
 from tests.runtime.support.stage import Stage, celery_body
 from tests.runtime.support.waiting import until
 
-#: Heavy slots of the fleet, and the calls that the model takes at a time: the static budget, with two to spare.
+#: The fleet, its heavy slots a task, and the calls that it may have in flight: it is over that in every deployment.
 _LANES = ("heavy", "heavy", "heavy", "fast")
 _SLOTS = 6
-QUOTA_CALLS = 3 * _SLOTS + 2
+QUOTA_CALLS = 3 * _SLOTS
 #: A job is a blocksplit and four steps: two blocks, two checks each.
 _BLOCKS = 2
 MESSAGES_A_JOB = 5
 #: Jobs that may be open at a time: enough that no slot idles.
 _OPEN_JOBS = 120
-#: Stage seconds, minutes for protection; as deployed, but for the limits: a held step is looked at each third of one.
+#: Wall seconds at any speed: a lease is kept at least so long.
+_VISIBILITY_S = 6
+#: As deployed, stage seconds and minutes, but for the lease, and for the limits: a held step is looked at each third.
 _DURATIONS: dict[str, Any] = {
-    "visibility_timeout_s": 120,
-    "lease_beat_s": 40,
+    "visibility_timeout_s": _VISIBILITY_S,
+    "lease_beat_s": 2,
     "soft_time_limit_s": 1_140,
     "time_limit_s": 1_200,
     "model_timeout_s": 1_000,
@@ -176,6 +177,7 @@ class Chaos:
             concurrency=_SLOTS if lane == "heavy" else 2,
             protection=lane == "heavy",
             agent_uri=f"{self._agent.url}/{task}",
+            quota_calls=QUOTA_CALLS,
             model_base_url=f"http://127.0.0.1:{self._model_port}/v1",
             **_DURATIONS,
         )
@@ -204,8 +206,8 @@ class Chaos:
                 fleet.kill(self._draw)
             case Kind.KILL_CHILD:
                 fleet.kill_child(self._draw)
-            case Kind.STOP_WORKER:
-                fleet.stop(self._draw.choice(fleet.tasks))
+            case Kind.DEPLOYMENT:
+                fleet.deploy(self._draw)
             case Kind.DUPLICATES:
                 self._send_again()
             case Kind.LOST_ACKS:
@@ -240,12 +242,12 @@ class Chaos:
 
     def _start_database(self) -> None:
         self._database.start()
-        lease_s = visibility_s(self._stage.worker_env(**_DURATIONS), self._clock)
-        self._outages[-1] = (self._outages[-1][0], time.time() + lease_s)
+        self._outages[-1] = (self._outages[-1][0], time.time() + _VISIBILITY_S)
 
     def _send_again(self) -> None:
         with contextlib.suppress(sa.exc.OperationalError), self._engine.connect() as connection:
-            some = connection.scalars(sa.select(steps.c.id).order_by(sa.func.random()).limit(8)).all()
+            mine = sa.select(steps.c.id).where(steps.c.job_id.in_(self._submitted))
+            some = connection.scalars(mine.order_by(sa.func.random()).limit(8)).all()
             for step_id in some:
                 self._stage.send_step(step_id)
 
@@ -307,17 +309,18 @@ class Chaos:
         with self._engine.connect() as connection:
             ends = connection.execute(sa.select(events.c.job_id, events.c.step_id).where(ended, mine)).all()
             accepted = connection.scalars(sa.select(calls.c.step_id).where(calls.c.accepted)).all()
-            sent = connection.scalar(sa.select(sa.func.count()).where(steps.c.job_id.in_(self._submitted)))
-            failed = connection.scalar(sa.select(sa.func.count()).where(steps.c.status == "failed"))
+            sent = sa.select(sa.func.count()).where(steps.c.job_id.in_(self._submitted))
+            messages = len(self._submitted) + (connection.scalar(sent) or 0)
+            failed = connection.scalar(sent.where(steps.c.status == StepStatus.FAILED)) or 0
         jobs_ended = {job_id for job_id, step_id in ends if step_id is None}
         return Counts(
             jobs=len(self._submitted),
-            messages=len(self._submitted) + (sent or 0),
+            messages=messages,
             calls=len(asked),
             injected={str(kind): count for kind, count in self._done.items()},
             kills=len(fleet.hits),
             requeued=len(self._requeued),
-            failed=failed or 0,
+            failed=failed,
             lost=len(self._lost),
             accepted_twice=more_than_once(accepted) + more_than_once(map(tuple, ends)),
             called_twice_without_a_kill=called_twice(asked, fleet.hits, self._outages),
@@ -345,6 +348,8 @@ _DRAWING = drawing(_BLOCKS)
 def run(endpoint: str, database: Database, directory: Path, *, jobs: int, seed: int, speed: float) -> Counts:
     """Run once on the emulator at ``endpoint``, within fifteen minutes for each thousand jobs."""
     stage = Stage(endpoint, database.secret, ModelServer(), directory)
+    for url in stage.queue_urls.values():
+        stage.sqs.set_queue_attributes(QueueUrl=url, Attributes={"VisibilityTimeout": str(_VISIBILITY_S)})
     return Chaos(stage, database, directory, wanted=jobs, seed=seed, speed=speed).run(
         within_s=_WITHIN_S * max(1.0, jobs / 1_000)
     )

@@ -53,6 +53,8 @@ class Fleet:
         #: Tasks that were still there when their stop was over.
         self.overstayed = 0
         self.tasks = [self._start(lane) for lane in lanes]
+        #: Tasks that were told to stop, while their replacements run already.
+        self._stopping: list[Task] = []
 
     def _start(self, lane: str) -> Task:
         self._started += 1
@@ -64,6 +66,7 @@ class Fleet:
 
     def keep(self) -> None:
         """Replace what has ended, and kill what has not ended in time."""
+        self._stopping = [task for task in self._stopping if not self._has_ended(task)]
         for number, task in enumerate(self.tasks):
             if self._has_ended(task):
                 self.tasks[number] = self._start(task.lane)
@@ -82,18 +85,29 @@ class Fleet:
             self.hits.append(Hit(at=time.time(), task=task.name))
             draw.choice(children).kill()
 
-    def stop(self, task: Task) -> None:
+    def deploy(self, draw: random.Random) -> None:
+        """Start a task anew as a deployment does: the new one beside the old one, which gets SIGTERM."""
+        number = draw.randrange(len(self.tasks))
+        old = self.tasks[number]
+        self._stop(old)
+        self._stopping.append(old)
+        self.tasks[number] = self._start(old.lane)
+
+    def end(self) -> None:
+        """Stop every task and wait until it has ended."""
+        self._stopping += self.tasks
+        self.tasks = []
+        for task in self._stopping:
+            self._stop(task)
+        while self._stopping:
+            self.keep()
+            time.sleep(0.05)
+
+    def _stop(self, task: Task) -> None:
         """Send SIGTERM; SIGKILL follows when the stop's time is over."""
         if task.kill_at is None and task.process.poll() is None:
             task.kill_at = time.monotonic() + self._stop_timeout_s
             task.process.send_signal(signal.SIGTERM)
-
-    def end(self) -> None:
-        """Stop every task and wait until it has ended."""
-        for task in self.tasks:
-            self.stop(task)
-        while not all(self._has_ended(task) for task in self.tasks):
-            time.sleep(0.05)
 
     def _has_ended(self, task: Task) -> bool:
         if task.process.poll() is None:

@@ -11,7 +11,7 @@ class Kind(StrEnum):
 
     KILL_WORKER = "kill -9 of a worker"
     KILL_CHILD = "kill -9 of one pool process"
-    STOP_WORKER = "SIGTERM of a worker"
+    DEPLOYMENT = "SIGTERM of a worker beside its replacement"
     DUPLICATES = "messages sent again"
     LOST_ACKS = "lost acknowledgements"
     ENDPOINT_DOWN = "an endpoint that breaks every request"
@@ -25,7 +25,7 @@ class Kind(StrEnum):
 _WEIGHTS = {
     Kind.KILL_WORKER: 3,
     Kind.KILL_CHILD: 4,
-    Kind.STOP_WORKER: 3,
+    Kind.DEPLOYMENT: 3,
     Kind.DUPLICATES: 3,
     Kind.LOST_ACKS: 3,
     Kind.ENDPOINT_DOWN: 1,

@@ -22,8 +22,9 @@ from tests.runtime.support.stage import Stage
 from tests.runtime.support.waiting import until
 
 #: Wall seconds: the stop's time, how long a message stays hidden by itself, and how soon it must be back.
-STOP_TIMEOUT_S, _VISIBILITY_S, BACK_WITHIN_S = 6, 120, 20.0
-_AT_ONCE = 4
+#: The stop is ECS's default one, and its calls are interrupted as long before its end as in a longer one.
+STOP_TIMEOUT_S, _VISIBILITY_S, BACK_WITHIN_S = 30, 120, 20.0
+_AT_ONCE = 10
 #: boto3's default session makes one client at a time.
 _MAKING = threading.Lock()
 
@@ -117,7 +118,8 @@ def stop(stage: Stage, moment: Moment) -> Stop:
     )
     busy, other = stage.pending_step(), stage.pending_step()
     stage.model.gate.clear()
-    with stage.worker(visibility_timeout_s=_VISIBILITY_S, stop_timeout_s=STOP_TIMEOUT_S) as worker:
+    limits = {"soft_time_limit_s": 240, "time_limit_s": 300, "model_timeout_s": 200}
+    with stage.worker(visibility_timeout_s=_VISIBILITY_S, stop_timeout_s=STOP_TIMEOUT_S, **limits) as worker:
         worker.wait_until_ready()
         stage.send_step(busy)
         until(lambda: stage.model.asked, what="the call")
