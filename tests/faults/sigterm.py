@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from headway.contract import DatabaseSecret
 from headway.jobs import StepStatus
@@ -118,7 +119,7 @@ def stop(stage: Stage, moment: Moment) -> Stop:
     )
     busy, other = stage.pending_step(), stage.pending_step()
     stage.model.gate.clear()
-    limits = {"soft_time_limit_s": 240, "time_limit_s": 300, "model_timeout_s": 200}
+    limits: dict[str, Any] = {"soft_time_limit_s": 240, "time_limit_s": 300, "model_timeout_s": 200}
     with stage.worker(visibility_timeout_s=_VISIBILITY_S, stop_timeout_s=STOP_TIMEOUT_S, **limits) as worker:
         worker.wait_until_ready()
         stage.send_step(busy)
