@@ -8,6 +8,7 @@ import sys
 import time
 import urllib.request
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -65,7 +66,8 @@ _LOOK_EVERY_S = 1.0
 class Counts:
     """What the ledgers say; everything from ``lost`` to ``overstayed`` must be 0.
 
-    ``requeued`` steps had used their receives up and were sent again from the dead letters, as an operator would;
+    ``exits`` counts the tasks that ended by their exit codes, -9 for SIGKILL and 4 for a boot without the job store or
+    the lane. ``requeued`` steps had used their receives up and were sent again from the dead letters, as an operator would;
     ``failed`` steps gave up after all their attempts.
     """
 
@@ -74,6 +76,7 @@ class Counts:
     calls: int
     injected: dict[str, int]
     kills: int
+    exits: dict[int, int]
     requeued: int
     failed: int
     lost: int
@@ -319,6 +322,7 @@ class Chaos:
             calls=len(asked),
             injected={str(kind): count for kind, count in self._done.items()},
             kills=len(fleet.hits),
+            exits=dict(Counter(fleet.exits)),
             requeued=len(self._requeued),
             failed=failed,
             lost=len(self._lost),

@@ -48,8 +48,8 @@ class Fleet:
         self._stop_timeout_s = stop_timeout_s
         self._started = 0
         self.hits: list[Hit] = []
-        #: Exit codes of the tasks that ended, by task.
-        self.exits: dict[str, int] = {}
+        #: Exit codes of the tasks that ended.
+        self.exits: list[int] = []
         #: Tasks that were still there when their stop was over.
         self.overstayed = 0
         self.tasks = [self._start(lane) for lane in lanes]
@@ -118,5 +118,5 @@ class Fleet:
                 task.kill_at = float("inf")
             return False
         signal_group(task.process, signal.SIGKILL)  # a container takes its orphans with it
-        self.exits[task.name] = task.process.returncode
+        self.exits.append(task.process.returncode)
         return True

@@ -9,7 +9,7 @@ import pytest
 
 from headway.contract import DatabaseSecret
 from headway_ops.local.ports import answers
-from headway_ops.local.postgres import postgres
+from headway_ops.local.postgres import postgres, postgres_server
 
 
 def connect(secret: DatabaseSecret) -> psycopg.Connection[tuple[int]]:
@@ -36,3 +36,15 @@ def test_it_answers_on_loopback_only_to_its_password_and_leaves_nothing_behind(t
         assert {place for place in listening if place[1] == secret.port} == {("127.0.0.1", secret.port)}
     assert not answers(secret.port)
     assert not list(tmp_path.glob("headway-pg-*"))
+
+
+def test_it_starts_again_with_what_was_committed(tmp_path: Path) -> None:
+    """Stopped, nobody answers on its port; started again, the port is the same and so is every row."""
+    with postgres_server(tmp_path) as server:
+        with connect(server.secret) as connection:
+            connection.execute("CREATE TABLE kept AS SELECT 42 AS number")
+        server.stop()
+        assert not answers(server.secret.port)
+        server.start()
+        with connect(server.secret) as connection:
+            assert connection.execute("SELECT number FROM kept").fetchone() == (42,)
