@@ -66,9 +66,9 @@ _LOOK_EVERY_S = 1.0
 class Counts:
     """What the ledgers say; everything from ``lost`` to ``overstayed`` must be 0.
 
-    ``exits`` counts the tasks that ended by their exit codes, -9 for SIGKILL and 4 for a boot without the job store or
-    the lane. ``requeued`` steps had used their receives up and were sent again from the dead letters, as an operator would;
-    ``failed`` steps gave up after all their attempts.
+    ``exits`` counts the tasks that ended by their exit codes: -9 for SIGKILL, 4 for a lane or a job store that was away
+    at boot. ``requeued`` steps had used their receives up and were sent again from the dead letters, as an operator
+    would; ``failed`` steps gave up after all their attempts.
     """
 
     jobs: int
@@ -220,7 +220,7 @@ class Chaos:
                 self._undo.append((ends, self._mend_endpoint))
             case Kind.ENDPOINT_HANGS:
                 self._proxy.break_next(2, "hang", self._draw.choice(("ReceiveMessage", "DeleteMessage")))
-            case Kind.DATABASE_RESTART:
+            case Kind.DATABASE_RESTART if all(undo != self._start_database for _, undo in self._undo):
                 self._outages.append((time.time(), float("inf")))
                 self._database.stop()
                 self._undo.append((ends, self._start_database))
