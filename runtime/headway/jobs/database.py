@@ -15,10 +15,11 @@ class JobStoreError(Exception):
     """PostgreSQL does not answer, or holds no job store; the message is one line."""
 
 
-def connect(secret: DatabaseSecret) -> sa.Engine:
+def connect(secret: DatabaseSecret, *, ping: bool = True) -> sa.Engine:
     """Return an engine; it opens no connection yet, so that a worker can build it before it forks.
 
-    One connection is kept: a worker's slot runs one transaction at a time.
+    One connection is kept: a worker's slot runs one transaction at a time. With ``ping``, a connection is asked for a
+    sign of life before each transaction, and replaced where it gives none.
     """
     url = sa.URL.create(
         "postgresql+psycopg",
@@ -32,7 +33,7 @@ def connect(secret: DatabaseSecret) -> sa.Engine:
         url,
         pool_size=1,
         max_overflow=4,
-        pool_pre_ping=True,
+        pool_pre_ping=ping,
         connect_args={**_SILENCE, "options": _SESSION},
     )
 

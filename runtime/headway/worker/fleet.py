@@ -16,7 +16,8 @@ from typing import TypeVar
 import sqlalchemy as sa
 
 from headway.clock import StageClock
-from headway.jobs.database import first_line
+from headway.contract import DatabaseSecret
+from headway.jobs.database import connect, first_line
 from headway.jobs.quota import LeaseTerms, Standing, ask, give_back, look, renew
 from headway.vision.asking import CrowdedError
 
@@ -51,14 +52,14 @@ def pause_looks(ahead: int, draw: float) -> float:
 
 
 class FleetQuota:
-    """Places in a quota of ``calls``, leased from the job store behind ``engine``.
+    """Places in a quota of ``calls``, leased from the job store.
 
     ``lease_s`` and ``beat_s``: what a place holds without renewal, and between two of them; wall seconds.
     """
 
     def __init__(
         self,
-        engine: sa.Engine,
+        database: DatabaseSecret,
         *,
         calls: int,
         clock: StageClock,
@@ -66,11 +67,18 @@ class FleetQuota:
         beat_s: float,
         draw: Callable[[], float] = random.random,
     ) -> None:
-        self._engine, self._calls, self._clock, self._draw = engine, calls, clock, draw
+        # Without pings, which would double the round trips of those who wait: whatever fails here is tried again.
+        self._engine = connect(database, ping=False)
+        self._calls, self._clock, self._draw = calls, clock, draw
         self._look_s = clock.wall(_LOOK_S, at_least=_MIN_LOOK_S)
         self._terms = LeaseTerms(lease_s=lease_s, beat_s=beat_s, waiting_s=lease_s / 2)
         # Its thread starts with its first work, so that it may be made before a fork.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="fleet-quota")
+
+    def close(self) -> None:
+        """End the thread and its connection, once no place is held."""
+        self._thread.shutdown()
+        self._engine.dispose()
 
     @asynccontextmanager
     async def place(self, *, within_s: float) -> AsyncIterator[int]:
@@ -128,7 +136,7 @@ class FleetQuota:
 
     async def _give_back(self, lease: uuid.UUID) -> None:
         """Give the place back; what cannot be given back in time expires."""
-        giving = asyncio.ensure_future(self._run(lambda: give_back(self._engine, lease)))
+        giving = asyncio.ensure_future(self._run(lambda: self._given_back(lease)))
         try:
             await asyncio.wait_for(asyncio.shield(giving), _GIVE_BACK_WITHIN_S)
         except _AWAY as error:
@@ -136,6 +144,13 @@ class FleetQuota:
         except TimeoutError:
             logger.warning("place in the quota not given back yet: the job store is slow")
             giving.add_done_callback(lambda late: late.cancelled() or late.exception())
+
+    def _given_back(self, lease: uuid.UUID) -> None:
+        try:
+            give_back(self._engine, lease)
+        except _AWAY:
+            # The connection may have been lost long ago; the next one is new.
+            give_back(self._engine, lease)
 
     async def _run(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)

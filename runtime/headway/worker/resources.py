@@ -53,10 +53,7 @@ class Resources:
         self.engine = connect(database)
         self.s3: S3Client = boto3.client("s3", region_name=env.region, config=_S3)
         self.loop = LoopThread()
-        # A connection of its own: it is asked from the calls' loop while a task uses the other one.
-        quota = FleetQuota(
-            connect(database), calls=env.quota_calls, clock=clock, lease_s=self.lease_s, beat_s=self.beat_s
-        )
+        quota = FleetQuota(database, calls=env.quota_calls, clock=clock, lease_s=self.lease_s, beat_s=self.beat_s)
         self.asker = _asker(env, model, clock, quota)
         self._calls = CallLog(namespace=env.metric_namespace, stage=env.stage, lane=env.lane, model=env.model_name)
 

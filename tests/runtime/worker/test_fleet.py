@@ -34,15 +34,15 @@ def engine(database: DatabaseSecret) -> Iterator[sa.Engine]:
 @pytest.fixture
 def process(database: DatabaseSecret) -> Iterator[Callable[[], FleetQuota]]:
     """Makes one process's view of the quota after another; leases of 2 s, a beat every 0.2 s."""
-    engines: list[sa.Engine] = []
+    made: list[FleetQuota] = []
 
     def make() -> FleetQuota:
-        engines.append(connect(database))
-        return FleetQuota(engines[-1], calls=24, clock=StageClock(20.0), lease_s=2.0, beat_s=0.2)
+        made.append(FleetQuota(database, calls=24, clock=StageClock(20.0), lease_s=2.0, beat_s=0.2))
+        return made[-1]
 
     yield make
-    for made in engines:
-        made.dispose()
+    for quota in made:
+        quota.close()
 
 
 def _leases(engine: sa.Engine) -> tuple[int, ...]:
