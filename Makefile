@@ -9,7 +9,7 @@ UV := $(BIN)/uv
 UVFLAGS := --quiet --require-hashes --no-progress
 
 .DEFAULT_GOAL := test
-.PHONY: setup demo test lint snapshots synth bench-synth faults lock clean
+.PHONY: setup demo test nightly lint snapshots synth bench-synth bench-gate faults lock clean
 
 setup: .setup/npm .setup/emulator
 
@@ -45,6 +45,10 @@ lint: setup
 	@mypy
 	@lint-imports --no-logo
 
+# The state machines at length: minutes, where `make test` takes seconds for them.
+nightly: setup
+	@HYPOTHESIS_PROFILE=nightly python -m pytest tests/runtime/worker/test_leases.py
+
 # Rewrites the template snapshots: read the diff before committing it.
 snapshots: setup
 	@python -m pytest tests/stacks/test_snapshots.py --snapshot-update
@@ -54,6 +58,10 @@ synth: setup
 
 bench-synth: setup
 	@python tests/bench/synth.py
+
+# Forty processes, then eighty, against one quota: writes out/gate/report.json. Four minutes.
+bench-gate: setup
+	@python tests/bench/fleet_gate.py
 
 # Every automated fault by name, SIGTERM a hundred times, then JOBS=1000 jobs under faults at random; SOAK=1 sends 10,000.
 faults: setup

@@ -7,7 +7,9 @@ and Celery's event loop does not run while a warm shutdown waits for its tasks.
 
 import itertools
 import logging
+import random
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
@@ -18,6 +20,7 @@ import botocore.exceptions
 from celery import bootsteps
 from celery.worker.consumer.tasks import Tasks
 
+from headway.worker.leases import Leases, next_beat_s
 from headway.worker.settings import beat_s, visibility_s
 
 if TYPE_CHECKING:
@@ -39,21 +42,23 @@ def batches(held: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
             yield queue_url, handles[start : start + _BATCH]
 
 
-def extend(client: "SQSClient", held: dict[str, str], visibility: int, extending: AbstractContextManager[Any]) -> None:
-    """Extend every held message to ``visibility`` seconds from now; what fails is tried again at the next beat.
+def extend(
+    client: "SQSClient", held: dict[str, str], wanted: Mapping[str, int], extending: AbstractContextManager[Any]
+) -> None:
+    """Hide each message that is still held for its wanted seconds from now; what fails is tried at the next beat.
 
     ``extending`` is entered for each request: whoever lets go of a message enters it too.
     """
-    for queue_url, handles in batches(held.copy()):
+    for queue_url, handles in batches({handle: url for handle, url in held.copy().items() if handle in wanted}):
         with extending:
-            _extend_batch(client, queue_url, [handle for handle in handles if handle in held], visibility, held)
+            _extend_batch(client, queue_url, [handle for handle in handles if handle in held], wanted, held)
 
 
 def _extend_batch(
-    client: "SQSClient", queue_url: str, handles: list[str], visibility: int, held: Mapping[str, str]
+    client: "SQSClient", queue_url: str, handles: list[str], wanted: Mapping[str, int], held: Mapping[str, str]
 ) -> None:
     entries: Any = [
-        {"Id": str(number), "ReceiptHandle": handle, "VisibilityTimeout": visibility}
+        {"Id": str(number), "ReceiptHandle": handle, "VisibilityTimeout": wanted[handle]}
         for number, handle in enumerate(handles)
     ]
     if not entries:
@@ -97,12 +102,20 @@ class LeaseKeeper(bootsteps.StartStopStep):
         # A session of its own: a child that is forked while its lock is held, during a refresh of credentials, must not
         # inherit that lock with boto3's default session.
         client = boto3.session.Session().client("sqs", region_name=env.region, config=_CONFIG)
-        visibility = visibility_s(env, clock)
-        while not self._over.wait(beat_s(env, clock)):
+        leases, beat = Leases(visibility_s=visibility_s(env, clock)), beat_s(env, clock)
+        while not self._over.wait(next_beat_s(beat, random.random())):  # noqa: S311  # jitter, no secret
             connection = self._consumer.connection
             if connection is None:
                 continue
             try:
-                extend(client, connection.transport.held, visibility, connection.transport.extending)
+                self._beat(client, connection.transport, leases)
             except Exception:  # the thread must outlive whatever this beat met
                 logger.exception("visibility not extended")
+
+    @staticmethod
+    def _beat(client: "SQSClient", transport: Any, leases: Leases) -> None:
+        due = leases.due(transport.held.copy(), time.monotonic())
+        for handle in due.lapsed:
+            queue_url = transport.held.get(handle, "")
+            logger.error("%s: a message is held for SQS's 12 hours and comes back, whatever becomes of it", queue_url)
+        extend(client, transport.held, due.extend, transport.extending)

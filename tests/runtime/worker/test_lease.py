@@ -37,7 +37,7 @@ def test_batches_hold_ten_messages_of_one_queue() -> None:
 def test_every_held_message_is_extended() -> None:
     """To the whole visibility timeout from now."""
     sqs = _Sqs()
-    extend(cast(Any, sqs), {"a": _HEAVY, "b": _HEAVY}, 120, nullcontext())
+    extend(cast(Any, sqs), {"a": _HEAVY, "b": _HEAVY}, {"a": 120, "b": 120}, nullcontext())
     assert sqs.batches == [(_HEAVY, ["a", "b"], {120})]
 
 
@@ -52,7 +52,7 @@ def test_a_message_that_cannot_be_extended_is_said_so(caplog: pytest.LogCaptureF
 
     held = {"lost": _HEAVY, "settled": _HEAVY}
     with caplog.at_level(logging.WARNING):
-        extend(cast(Any, _Settling(failing=["lost", "settled"])), held, 120, nullcontext())
+        extend(cast(Any, _Settling(failing=["lost", "settled"])), held, dict.fromkeys(held, 120), nullcontext())
     assert [record.message for record in caplog.records] == [
         f"{_HEAVY}: visibility not extended: ReceiptHandleIsInvalid None"
     ]
@@ -67,5 +67,5 @@ def test_a_message_that_was_let_go_is_not_extended() -> None:
         del held["handed back"]
         yield
 
-    extend(cast(Any, sqs), held, 120, handed_back_first())
+    extend(cast(Any, sqs), held, dict.fromkeys(held, 120), handed_back_first())
     assert sqs.batches == [(_HEAVY, ["kept"], {120})]
