@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 #: The first in line looks this often, stage seconds, and nobody more often than this in wall seconds.
 _LOOK_S = 1.0
-_MIN_LOOK_S = 0.05
+_MIN_LOOK_S = 0.1
 #: The longest pause of those further back, in looks of the first, and as a part of a beat: who waits is heard of.
 _MAX_LOOKS = 20
 _MAX_PAUSE_BEATS = 0.5
