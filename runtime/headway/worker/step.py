@@ -55,7 +55,10 @@ def run_step(step_id: UUID, resources: Resources) -> None:
         BuryError: there is no such step.
         HandBackError: somebody holds the step, or this attempt brought nothing.
     """
-    claim = claim_step(resources.engine, step_id, lease_s=resources.lease_s)
+    try:
+        claim = _unhidden(lambda: claim_step(resources.engine, step_id, lease_s=resources.lease_s))
+    except SoftTimeLimitExceeded:
+        raise HandBackError("interrupted before its call", 0) from None
     if isinstance(claim, Refusal):
         _refused(claim, resources)
         return
@@ -109,7 +112,7 @@ def _while_held(answer: Running[T], claim: Claim, resources: Resources) -> T:
     """Wait for the answer, and renew the claim at every beat."""
     while not answer.wait(resources.beat_s):
         try:
-            kept = renew_claim(resources.engine, claim, lease_s=resources.lease_s)
+            kept = _unhidden(lambda: renew_claim(resources.engine, claim, lease_s=resources.lease_s))
         except _AWAY as error:
             # The call is paid for: it goes on, and the guarded write decides.
             logger.warning("step %s: claim not renewed: %s", claim.step_id, error.orig)
@@ -138,8 +141,25 @@ def _gave_up(
 
 
 def _persist(write: Callable[[], T]) -> T:
-    """Write what was paid for, again and again while the job store is away."""
-    for attempt in stamina.retry_context(on=_AWAY, attempts=None, timeout=_PERSIST_S):
+    """Write what was paid for, again and again while the job store is away, and once more where it is interrupted."""
+    for attempt in stamina.retry_context(on=(*_AWAY, SoftTimeLimitExceeded), attempts=None, timeout=_PERSIST_S):
         with attempt:
-            return write()
+            return _unhidden(write)
     raise AssertionError("retry_context returns or raises")
+
+
+def _unhidden(work: Callable[[], T]) -> T:
+    """Use the job store, and raise an interruption as what it is.
+
+    It may come in the middle of a statement. Then the connection cannot be rolled back either, and that error would
+    hide it: the call would go on until SIGKILL.
+    """
+    try:
+        return work()
+    except sa.exc.DBAPIError as error:
+        cause: BaseException | None = error
+        while cause is not None and not isinstance(cause, SoftTimeLimitExceeded):
+            cause = cause.__cause__ or cause.__context__
+        if cause is not None:
+            raise cause from None
+        raise

@@ -8,8 +8,8 @@ from headway.jobs import JobStatus, StepStatus, job_view
 from headway.jobs.schema import calls, events
 from headway.jobs.transitions import lock_job, move_job
 from headway.producer import Producer
-from tests.runtime.support.commits import CommitProxy
 from tests.runtime.support.drawings import drawing
+from tests.runtime.support.postgres_proxy import PostgresProxy
 from tests.runtime.support.stage import Stage
 from tests.runtime.support.waiting import until
 
@@ -53,13 +53,12 @@ def test_a_lost_answer_to_commit_bills_nothing_twice(stage: Stage) -> None:
     """The result is committed and its writer never hears so: written again, it is one result, one call, one end."""
     step_id = stage.pending_step()
     stage.model.gate.clear()
-    with CommitProxy(stage.secret).serving() as proxy:
+    with PostgresProxy(stage.secret).serving() as proxy:
         stage.secret = dataclasses.replace(stage.secret, port=proxy.port)
-        # No beat comes between the loss that is asked for and the write that it is meant for.
-        with stage.worker(visibility_timeout_s=60, lease_beat_s=30):
+        with stage.worker():
             stage.send_step(step_id)
             until(lambda: stage.model.asked, what="the call")
-            proxy.lose_next_commit()
+            proxy.lose_commit("INSERT INTO calls")
             stage.model.gate.set()
             until(lambda: proxy.lost, what="the loss")
             until(lambda: stage.counts() == (0, 0), what="the acknowledgement")
@@ -68,4 +67,40 @@ def test_a_lost_answer_to_commit_bills_nothing_twice(stage: Stage) -> None:
         assert connection.execute(sa.select(calls.c.outcome, calls.c.accepted)).all() == [("ok", True)]
         ends = sa.select(events.c.step_id).where(events.c.to_status == "succeeded").order_by(events.c.position)
         assert connection.scalars(ends).all() == [step_id, None]
+    assert len(stage.model.asked) == 1
+
+
+def test_a_stop_interrupts_a_call_whose_claim_is_being_renewed(stage: Stage) -> None:
+    """The job store is silent, so the interruption meets a statement: gone in time all the same, the message back."""
+    step_id = stage.pending_step()
+    stage.model.gate.clear()
+    with PostgresProxy(stage.secret).serving() as proxy:
+        stage.secret = dataclasses.replace(stage.secret, port=proxy.port)
+        with stage.worker(stop_timeout_s=12) as worker:
+            stage.send_step(step_id)
+            until(lambda: stage.model.asked, what="the call")
+            proxy.silence()
+            until(lambda: proxy.withheld, what="a renewal without an answer")
+            assert worker.terminate(within_s=12) == 0
+    assert stage.counts() == (1, 0)
+    assert stage.step_status(step_id) is StepStatus.PENDING
+
+
+def test_a_stop_in_the_middle_of_a_write_keeps_the_answer(stage: Stage) -> None:
+    """The interruption meets the statement that writes the result: it is written again, and asked for once."""
+    step_id = stage.pending_step()
+    stage.model.gate.clear()
+    with PostgresProxy(stage.secret).serving() as proxy:
+        stage.secret = dataclasses.replace(stage.secret, port=proxy.port)
+        # No beat comes before the write.
+        stage.sqs.set_queue_attributes(QueueUrl=stage.queue_urls["heavy"], Attributes={"VisibilityTimeout": "60"})
+        with stage.worker(stop_timeout_s=10, visibility_timeout_s=60, lease_beat_s=20) as worker:
+            stage.send_step(step_id)
+            until(lambda: stage.model.asked, what="the call")
+            proxy.silence()
+            stage.model.gate.set()
+            until(lambda: proxy.withheld, what="a statement without an answer")
+            assert worker.terminate(within_s=10) == 0
+    assert stage.counts() == (0, 0)
+    assert stage.step_status(step_id) is StepStatus.SUCCEEDED
     assert len(stage.model.asked) == 1
