@@ -40,7 +40,7 @@ def main() -> int:
         os.environ |= {"AWS_ENDPOINT_URL": endpoint, **KEYS}
         migrate.upgrade(database.secret)
         stops = sigterm.run(endpoint, database.secret, logs, runs=runs, seed=seed)
-        counts = chaos.run(endpoint, database, logs, jobs=jobs, seed=seed, speed=speed)
+        counts = chaos.run(endpoint, database, logs, wanted=jobs, seed=seed, speed=speed)
     automated = list(faults.values()).count("passed")
     report = {"seed": seed, "faults_automated": automated, **asdict(counts), "sigterm": asdict(stops), "faults": faults}
     _REPORT.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")

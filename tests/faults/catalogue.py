@@ -99,6 +99,7 @@ CATALOGUE = (
             _DELIVERY + "test_sigterm_lets_a_call_end",
             _DELIVERY + "test_sigterm_interrupts_what_does_not_end_in_time",
             _DELIVERY + "test_sigterm_ends_an_idle_worker",
+            _JOB_FAULTS + "test_a_stop_interrupts_a_call_whose_claim_is_being_renewed",
         ),
     ),
     Fault(
@@ -289,6 +290,7 @@ CATALOGUE = (
         tests=(
             _STEPS + "test_an_answer_outlives_an_outage_of_the_job_store",
             _STEPS + "test_a_step_waits_out_an_outage_of_the_job_store",
+            _JOB_FAULTS + "test_a_stop_in_the_middle_of_a_write_keeps_the_answer",
         ),
     ),
     Fault(

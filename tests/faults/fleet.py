@@ -3,6 +3,7 @@
 import random
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -38,12 +39,11 @@ class Fleet:
         self,
         lanes: Sequence[str],
         variables: Callable[[str, str], dict[str, str]],
-        command: Sequence[str],
         directory: Path,
         *,
         stop_timeout_s: float,
     ) -> None:
-        self._variables, self._command, self._directory = variables, command, directory
+        self._variables, self._directory = variables, directory
         self._ledger = Ledger(directory / "processes")
         self._stop_timeout_s = stop_timeout_s
         self._started = 0
@@ -60,7 +60,10 @@ class Fleet:
         self._started += 1
         name = f"{lane}-{self._started}"
         process = spawn(
-            self._command, env=self._variables(lane, name), log=self._directory / f"{name}.log", ledger=self._ledger
+            [sys.executable, "-m", "headway.worker"],
+            env=self._variables(lane, name),
+            log=self._directory / f"{name}.log",
+            ledger=self._ledger,
         )
         return Task(name=name, lane=lane, process=process)
 

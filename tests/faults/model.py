@@ -3,10 +3,16 @@
 POST /storm?for_s=3 makes it refuse half of all questions for so long, with every kind of Retry-After.
 """
 
+import contextlib
 import json
+import os
 import random
 import sys
 import time
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
 
 import uvicorn
 from starlette.datastructures import QueryParams
@@ -14,8 +20,14 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from headway_ops.local.model.server import ModelConfig, create_app
+from headway_ops.local.ports import answers, free_port
+from headway_ops.local.processes import Ledger, spawn, stop
+from headway_ops.local.project import PROJECT
+from tests.faults.ledgers import Asked
+from tests.runtime.support.waiting import until
 
 _SHARE = 0.5
+_ANSWER_WITHIN_S = 10
 _RETRY_AFTER = ("0", "5", "soon", "Thu, 01 Jan 1970 00:00:00 GMT", "")
 
 
@@ -38,6 +50,45 @@ class Weather:
 
     def _refuses(self) -> bool:
         return time.monotonic() < self._until and self._draw.random() < _SHARE
+
+
+class Model:
+    """The server as a process, and its ledger."""
+
+    def __init__(self, config: ModelConfig, directory: Path) -> None:
+        self._config, self._directory, self._port = config, directory, free_port()
+        self.url = f"http://127.0.0.1:{self._port}"
+
+    @contextlib.contextmanager
+    def serving(self) -> Iterator["Model"]:
+        """Run the process."""
+        process = spawn(
+            [sys.executable, "-m", "tests.faults.model", str(self._port), json.dumps(asdict(self._config))],
+            env={"PATH": os.defpath, "LANG": "C.UTF-8"},
+            log=self._directory / "model.log",
+            ledger=Ledger(self._directory / "processes"),
+            cwd=PROJECT,
+        )
+        try:
+            until(lambda: answers(self._port), what="model server")
+            yield self
+        finally:
+            stop(process)
+
+    def storm(self, lasts_s: float) -> None:
+        """Let it refuse for so many seconds."""
+        with urllib.request.urlopen(f"{self.url}/storm?for_s={lasts_s}", data=b"", timeout=_ANSWER_WITHIN_S):
+            pass
+
+    def asked(self) -> list[Asked]:
+        """Return what it was asked, as its own log has it."""
+        lines = Path(self._config.log).read_text(encoding="utf-8").splitlines()
+        return [Asked.of(json.loads(line)) for line in lines]
+
+    def in_flight(self) -> list[int]:
+        """Return the calls in flight, one entry for each change that its sampling saw."""
+        with urllib.request.urlopen(f"{self.url}/usage", timeout=_ANSWER_WITHIN_S) as answer:
+            return [number for _, number in json.load(answer)["history"]]
 
 
 def main() -> None:
