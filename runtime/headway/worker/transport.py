@@ -61,6 +61,13 @@ class Message(_AnyMessage):  # type: ignore[misc]  # see above
         self.channel.move_to_dead_letters(self.delivery_info["sqs_queue"], self.delivery_info["sqs_message"], reason)
         self._settled()
 
+    def ack_log_error(self, logger: logging.Logger, errors: Any, multiple: bool = False) -> None:
+        """Acknowledge the message. Where that fails it comes back and finds its work done: one line says enough."""
+        try:
+            self.ack(multiple=multiple)
+        except errors as error:
+            logger.warning("a message could not be acknowledged and will come back: %s", error)
+
     def _settled(self) -> None:
         self.channel.qos.ack(self.delivery_tag)
         self._state = "REJECTED"

@@ -87,6 +87,7 @@ def test_a_lost_acknowledgement_calls_nothing_again(stage: Stage, proxy: FaultPr
         stage.send_step(step_id)
         until(lambda: "already succeeded" in worker.log, what="the second delivery")
         until(lambda: stage.counts() == (0, 0), what="its acknowledgement")
+        assert "Traceback" not in worker.log
         assert worker.process.poll() is None
     assert len(stage.model.asked) == 1
 
