@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from headway.contract import DatabaseSecret
 from headway.jobs import JobStoreError, connect, quota
-from headway.jobs.quota import LeaseTerms, ask, give_back, look, renew, set_quota
+from headway.jobs.quota import LeaseTerms, Standing, ask, give_back, look, renew, set_quota
 from headway.jobs.schema import call_leases, call_quota
 from headway_ops.local.ports import free_port
 
@@ -160,6 +160,21 @@ def test_an_outage_ends_no_lease(engine: sa.Engine) -> None:
         _unheard(engine, 30.0)
         renew(engine, alive, terms=_TERMS)
     assert _ask(engine, waiting)
+
+
+@pytest.mark.parametrize(
+    ("standing", "asks"),
+    [
+        (Standing(in_flight=2, ahead=0, quota=3, left_s=60.0), True),
+        (Standing(in_flight=2, ahead=1, quota=3, left_s=60.0), False),
+        (Standing(in_flight=3, ahead=0, quota=3, left_s=29.0), True),
+        (Standing(in_flight=3, ahead=0, quota=3, left_s=60.0, silent_s=19.0), False),
+        (Standing(in_flight=3, ahead=0, quota=3, left_s=60.0, silent_s=21.0), True),
+    ],
+)
+def test_a_look_is_enough_until_it_is_the_turn_or_time_for_a_sign_of_life(standing: Standing, asks: bool) -> None:
+    """Of itself after half of its 60 s; of anybody after half a beat of 40 s, or dead holders would never expire."""
+    assert standing.should_ask(_TERMS) is asks
 
 
 @pytest.mark.parametrize(("leases_ago", "left"), [(99, 1), (101, 0)])

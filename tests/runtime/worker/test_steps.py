@@ -154,6 +154,19 @@ def test_the_quota_holds_over_two_workers(stage: Stage) -> None:
     assert _leases(stage) == (0, 0)
 
 
+def test_a_killed_processs_place_in_the_quota_comes_back(stage: Stage) -> None:
+    """A quota of one, and its holder is killed: the step's second attempt gets the place once the lease is over."""
+    step_id = stage.pending_step()
+    stage.model.gate.clear()
+    with stage.worker(quota_calls=1, concurrency=1) as worker:
+        stage.send_step(step_id)
+        until(lambda: stage.model.asked, what="the call")
+        worker.child().kill()
+        stage.model.gate.set()
+        until(lambda: stage.step_status(step_id) is StepStatus.SUCCEEDED, within_s=60, what="the step")
+        assert [(line["attempt"], line["CallsInFlightAtStart"]) for line in worker.metrics] == [(2, [1.0])]
+
+
 def _leases(stage: Stage) -> tuple[int, ...]:
     """Return how many calls hold a place in the quota, and how many wait for one."""
     granted = call_leases.c.granted_at.is_not(None)
