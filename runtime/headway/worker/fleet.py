@@ -33,9 +33,6 @@ _MAX_PAUSE_BEATS = 0.5
 _AGAIN_BEATS = 0.25
 #: Wall seconds that an answer waits for its place to be given back.
 _GIVE_BACK_WITHIN_S = 2.0
-#: The job store does not answer, or is failing over.
-_AWAY = (sa.exc.OperationalError, sa.exc.InterfaceError)
-
 T = TypeVar("T")
 
 
@@ -118,7 +115,7 @@ class FleetQuota:
                 if not seen.should_ask(self._terms):
                     return seen
             return await self._run(lambda: ask(self._engine, lease, calls=self._calls, terms=self._terms))
-        except _AWAY as error:
+        except sa.exc.DBAPIError as error:
             logger.warning("no new calls: job store: %s", first_line(error))
             return None
 
@@ -130,7 +127,7 @@ class FleetQuota:
             try:
                 await self._run(lambda: renew(self._engine, lease, terms=self._terms))
                 pause_s = self._terms.beat_s
-            except _AWAY as error:
+            except sa.exc.DBAPIError as error:
                 logger.warning("place in the quota not renewed: job store: %s", first_line(error))
                 pause_s = self._terms.beat_s * _AGAIN_BEATS
 
@@ -139,7 +136,7 @@ class FleetQuota:
         giving = asyncio.ensure_future(self._run(lambda: self._given_back(lease)))
         try:
             await asyncio.wait_for(asyncio.shield(giving), _GIVE_BACK_WITHIN_S)
-        except _AWAY as error:
+        except sa.exc.DBAPIError as error:
             logger.warning("place in the quota not given back: job store: %s", first_line(error))
         except TimeoutError:
             logger.warning("place in the quota not given back yet: the job store is slow")
@@ -148,9 +145,18 @@ class FleetQuota:
     def _given_back(self, lease: uuid.UUID) -> None:
         try:
             give_back(self._engine, lease)
-        except _AWAY:
+        except sa.exc.DBAPIError:
             # The connection may have been lost long ago; the next one is new.
+            self._engine.dispose()
             give_back(self._engine, lease)
 
     async def _run(self, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._connected, work)
+
+    def _connected(self, work: Callable[[], T]) -> T:
+        """Do the work. After an error the next goes over a new connection: a failover leaves old ones to a reader."""
+        try:
+            return work()
+        except sa.exc.DBAPIError:
+            self._engine.dispose()
+            raise

@@ -178,6 +178,29 @@ def test_losing_the_store_stops_new_calls_and_no_running_one(
     asyncio.run(scenario())
 
 
+def test_a_session_that_cannot_write_is_replaced(
+    engine: sa.Engine, process: Callable[[], FleetQuota], caplog: pytest.LogCaptureFixture
+) -> None:
+    """As after a failover, whose old writer goes on as a reader: the call waits, and is sent over a new connection."""
+
+    def sessions_to_come(setting: str) -> None:
+        with engine.begin() as connection:
+            connection.execute(sa.text(f'ALTER DATABASE "{engine.url.database}" {setting}'))
+
+    async def scenario() -> None:
+        async with _calling(process()) as (call,):
+            await _until(lambda: "read-only transaction" in caplog.text)
+            sessions_to_come("RESET default_transaction_read_only")
+            await _until(lambda: call.in_flight == 1)
+
+    with engine.connect():  # this session stays as it is
+        sessions_to_come("SET default_transaction_read_only = on")
+        try:
+            asyncio.run(scenario())
+        finally:
+            sessions_to_come("RESET default_transaction_read_only")
+
+
 def test_an_answer_does_not_wait_for_a_store_that_is_away(
     database: DatabaseSecret,
     engine: sa.Engine,
