@@ -58,7 +58,7 @@ STATIC_S = 30.0
 #: The log of calls is looked at this often.
 SAMPLE_S = 0.01
 #: What a worker's visibility timeout and beat become at this speed (headway.worker.settings).
-TERMS = LeaseTerms(lease_s=6.0, beat_s=1.0, waiting_s=3.0)
+TERMS = LeaseTerms(lease_s=6.0, beat_s=1.0, waiting_s=6.0)
 _PROCESS = multiprocessing.get_context("fork").Process
 
 

@@ -22,8 +22,9 @@ from headway.jobs.schema import call_leases, call_quota
 _SILENT_BEATS = 1.5
 #: The time at which the quota was last heard of is kept to this part of a beat.
 _HEARD_BEATS = 0.25
-#: Those who wait are heard of when nobody was for this part of a beat: time stands still where only dead holders are.
-_UNHEARD_BEATS = 0.5
+#: The first in line is heard of when nobody was for this part of a beat, or time would stand still where all holders
+#: are dead; each one behind is, if the first is dead too, after so much more, up to the twentieth.
+_UNHEARD_BEATS, _UNHEARD_MORE_BEATS, _UNHEARD_STEPS = 0.5, 0.02, 20
 #: Expired rows are kept for so many leases, for holders that come back late.
 _KEPT_LEASES = 100
 
@@ -74,7 +75,8 @@ class Standing:
 
     def should_ask(self, terms: LeaseTerms) -> bool:
         """Return whether a look calls for more than another look: it is the turn, or time for a sign of life."""
-        unheard = self.silent_s > _UNHEARD_BEATS * terms.beat_s
+        patience_beats = _UNHEARD_BEATS + _UNHEARD_MORE_BEATS * min(self.ahead, _UNHEARD_STEPS)
+        unheard = self.silent_s > patience_beats * terms.beat_s
         return self.admitted or unheard or self.left_s < terms.waiting_s / 2
 
 

@@ -68,7 +68,7 @@ class FleetQuota:
         self._engine = connect(database, ping=False)
         self._calls, self._clock, self._draw = calls, clock, draw
         self._look_s = clock.wall(_LOOK_S, at_least=_MIN_LOOK_S)
-        self._terms = LeaseTerms(lease_s=lease_s, beat_s=beat_s, waiting_s=lease_s / 2)
+        self._terms = LeaseTerms(lease_s=lease_s, beat_s=beat_s, waiting_s=lease_s)
         # Its thread starts with its first work, so that it may be made before a fork.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="fleet-quota")
 

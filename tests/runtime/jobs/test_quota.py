@@ -170,10 +170,13 @@ def test_an_outage_ends_no_lease(engine: sa.Engine) -> None:
         (Standing(in_flight=3, ahead=0, quota=3, left_s=29.0), True),
         (Standing(in_flight=3, ahead=0, quota=3, left_s=60.0, silent_s=19.0), False),
         (Standing(in_flight=3, ahead=0, quota=3, left_s=60.0, silent_s=21.0), True),
+        (Standing(in_flight=3, ahead=5, quota=3, left_s=60.0, silent_s=23.0), False),
+        (Standing(in_flight=3, ahead=5, quota=3, left_s=60.0, silent_s=25.0), True),
+        (Standing(in_flight=3, ahead=500, quota=3, left_s=60.0, silent_s=37.0), True),
     ],
 )
 def test_a_look_is_enough_until_it_is_the_turn_or_time_for_a_sign_of_life(standing: Standing, asks: bool) -> None:
-    """Of itself after half of its 60 s; of anybody after half a beat of 40 s, or dead holders would never expire."""
+    """Of itself after half of its 60 s; of anybody after half a beat of 40 s, and a little more further back."""
     assert standing.should_ask(_TERMS) is asks
 
 
