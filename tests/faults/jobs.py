@@ -1,8 +1,6 @@
 """The jobs of one run: sent, watched until they have ended, and sent again where a message's receives were used up."""
 
-import base64
 import contextlib
-import json
 import random
 import uuid
 from collections.abc import Iterator
@@ -14,7 +12,7 @@ from headway.jobs.states import ACTIVE_STEP
 from headway.producer import Producer, SubmitError
 from headway.producer.broker import BLOCKSPLIT
 from tests.runtime.support.drawings import drawing
-from tests.runtime.support.stage import Stage, celery_body
+from tests.runtime.support.stage import Stage, celery_body, sent_id
 
 _LANES = ("heavy", "fast")
 #: A job is a blocksplit and four steps: two blocks, two checks each.
@@ -95,6 +93,5 @@ class Jobs:
             url = self._stage.dead_letter_urls[lane]
             while letters := self._stage.sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages"):
                 for letter in letters:
-                    args, _, _ = json.loads(base64.b64decode(json.loads(letter["Body"])["body"]))
-                    yield uuid.UUID(args[0])
+                    yield sent_id(letter["Body"])
                     self._stage.sqs.delete_message(QueueUrl=url, ReceiptHandle=letter["ReceiptHandle"])

@@ -141,12 +141,10 @@ def stop(stage: Stage, moment: Moment) -> Stop:
             return Stop(exit_s=None, visible_s=None)
         gone = time.monotonic()
 
-    def back() -> bool:
-        unfinished = sum(stage.step_status(step_id) is StepStatus.PENDING for step_id in (busy, other))
-        return stage.counts() == (unfinished, 0)
-
     try:
-        until(back, within_s=BACK_WITHIN_S)
+        until(lambda: stage.counts()[1] == 0, within_s=BACK_WITHIN_S)
     except AssertionError:
         return Stop(exit_s=gone - told, visible_s=None)
-    return Stop(exit_s=gone - told, visible_s=time.monotonic() - gone)
+    visible_s = time.monotonic() - gone
+    unfinished = {step_id for step_id in (busy, other) if stage.step_status(step_id) is StepStatus.PENDING}
+    return Stop(exit_s=gone - told, visible_s=visible_s if unfinished <= set(stage.waiting("heavy")) else None)

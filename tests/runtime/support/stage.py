@@ -197,6 +197,15 @@ class Stage:
             for message in answer.get("Messages", ())
         }
 
+    def waiting(self, lane: str = "heavy") -> list[uuid.UUID]:
+        """Take the lane's visible messages, and return the ids that their tasks were sent with."""
+        ids = []
+        while messages := self.sqs.receive_message(QueueUrl=self.queue_urls[lane], MaxNumberOfMessages=10).get(
+            "Messages"
+        ):
+            ids += [sent_id(message["Body"]) for message in messages]
+        return ids
+
     def counts(self, lane: str = "heavy") -> tuple[int, int]:
         """Return a lane's (visible, in flight) messages."""
         counted = self.sqs.get_queue_attributes(QueueUrl=self.queue_urls[lane], AttributeNames=["All"])["Attributes"]
@@ -219,3 +228,9 @@ def celery_body(task: str, args: list[str], routing_key: str) -> str:
     headers = {"lang": "py", "task": task, "id": task_id, "root_id": task_id, "retries": 0, "timelimit": [None, None]}
     kind = {"content-type": "application/json", "content-encoding": "utf-8"}
     return json.dumps({"body": body, "properties": properties, "headers": headers, **kind})
+
+
+def sent_id(body: str) -> uuid.UUID:
+    """Return the id that a task message in Kombu's envelope was sent with."""
+    args, _, _ = json.loads(base64.b64decode(json.loads(body)["body"]))
+    return uuid.UUID(args[0])
