@@ -1,7 +1,6 @@
 """What becomes of calls that outlast a stop? Shortly before SIGKILL they are interrupted, and their messages go back.
 
 SIGTERM starts Celery's warm shutdown, which waits for running tasks however long they take; ECS waits for stopTimeout.
-A second SIGTERM says that nobody wants to wait.
 """
 
 import logging
@@ -45,15 +44,11 @@ def interrupt_calls() -> None:
 
 
 def interrupt_before_sigkill(stop_timeout_s: float, clock: StageClock) -> None:
-    """From now on, interrupt what still runs shortly before a stop's time is over, or at the second SIGTERM at once."""
-    timer = threading.Timer(interrupt_after_s(stop_timeout_s, clock), interrupt_calls)
-    timer.daemon = True
+    """From now on, interrupt what still runs shortly before a stop's time is over."""
 
-    def on_signal(**_: Any) -> None:
-        if timer.is_alive():
-            timer.cancel()
-            interrupt_calls()
-        elif timer.ident is None:
-            timer.start()
+    def start(**_: Any) -> None:
+        timer = threading.Timer(interrupt_after_s(stop_timeout_s, clock), interrupt_calls)
+        timer.daemon = True
+        timer.start()
 
-    worker_shutting_down.connect(on_signal, weak=False)
+    worker_shutting_down.connect(start, weak=False)

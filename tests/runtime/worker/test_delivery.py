@@ -123,20 +123,6 @@ def test_sigterm_interrupts_what_does_not_end_in_time(stage: Stage) -> None:
     assert stage.step_status(step_id) is StepStatus.PENDING
 
 
-def test_a_second_sigterm_hands_back_at_once(stage: Stage) -> None:
-    """A stop of 120 s and a call without end: the second signal interrupts it, the message is visible again."""
-    step_id = stage.pending_step()
-    stage.model.gate.clear()
-    with stage.worker(stop_timeout_s=120) as worker:
-        stage.send_step(step_id)
-        until(lambda: stage.model.asked, what="the call")
-        worker.process.send_signal(signal.SIGTERM)
-        until(lambda: "Warm shutdown" in worker.out, what="the first signal to be seen")
-        assert worker.terminate(within_s=20) == 0
-    assert stage.counts() == (1, 0)
-    assert stage.step_status(step_id) is StepStatus.PENDING
-
-
 def test_sigterm_ends_an_idle_worker(stage: Stage) -> None:
     """With nothing to finish it is gone in seconds."""
     with stage.worker() as worker:
