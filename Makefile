@@ -73,7 +73,7 @@ lock: .setup/python
 	@$(LOCK) locks/uv.in --output-file locks/uv.txt
 	@$(LOCK) locks/emulator.in --output-file locks/emulator.txt
 	@$(LOCK) --no-emit-package headway requirements-dev.txt --output-file locks/dev.txt
-	@$(LOCK) --extra worker pyproject.toml --output-file runtime/requirements.txt
+	@$(LOCK) --extra worker --extra web pyproject.toml --output-file runtime/requirements.txt
 
 clean:
 	@rm -rf $(VENV) .emulator .setup node_modules cdk.out out
