@@ -39,14 +39,14 @@ def connect(secret: DatabaseSecret, *, ping: bool = True) -> sa.Engine:
 
 
 def check(engine: sa.Engine) -> None:
-    """Ask for the job store's newest table.
+    """Ask for the job store's newest part.
 
     Raises:
         JobStoreError: PostgreSQL does not answer, or was not upgraded.
     """
     try:
         with engine.connect() as connection:
-            if connection.scalar(sa.text("SELECT to_regclass('call_leases')")) is None:
+            if connection.scalar(sa.text("SELECT to_regprocedure('cancel_job(uuid, text, text)')")) is None:
                 raise JobStoreError("job store: not upgraded; run `python -m headway.jobs upgrade`")
     except sa.exc.OperationalError as error:
         raise JobStoreError(f"job store: {first_line(error)}") from None

@@ -1,4 +1,4 @@
-"""A job's own path: created by a sender, begun and cut into steps by its blocksplit, failed where it cannot be done."""
+"""A job's own path: created by a sender, begun and cut into steps by its blocksplit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -74,13 +74,6 @@ def pending_steps(engine: sa.Engine, job_id: UUID) -> tuple[UUID, ...] | None:
             .order_by(blocks.c.number, steps.c.check_name)
         )
         return tuple(connection.scalars(query))
-
-
-def fail_job(engine: sa.Engine, job_id: UUID, reason: str) -> bool:
-    """Fail an active job with its reason; False where it had ended already."""
-    with engine.begin() as connection:
-        status = lock_job(connection, job_id, may_change=True)
-        return status is not None and move_job(connection, job_id, status, JobStatus.FAILED, reason=reason)
 
 
 def _is_cut(connection: sa.Connection, job_id: UUID) -> bool:

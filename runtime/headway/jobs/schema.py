@@ -77,6 +77,7 @@ steps = sa.Table(
     _time("started_at"),
     _time("finished_at"),
     sa.UniqueConstraint("block_id", "check_name"),
+    sa.Index("steps_open_idx", "job_id", postgresql_where=sa.text("status IN ('pending', 'running')")),
 )
 
 #: One row for each model call, accepted or not: what was paid for.
@@ -111,6 +112,8 @@ events = sa.Table(
     sa.Column("attempt", sa.Integer),
     sa.Column("reason", sa.Text),
     _time("at", now=True),
+    #: Who ended the job; None where it moved by itself.
+    sa.Column("actor", sa.Text),
 )
 
 #: One row: how many model calls may be in flight in the whole fleet, and when a worker last asked or renewed.
