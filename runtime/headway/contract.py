@@ -137,6 +137,27 @@ class ProducerEnv(BrokerEnv):
 
 
 @dataclass(frozen=True, kw_only=True)
+class WebEnv(ProducerEnv):
+    """What the web service needs; durations are stage time, sizes bytes of a request's body.
+
+    ``https``: browsers reach it over TLS, so its cookies are marked as secure.
+    """
+
+    port: int
+    https: bool
+    max_upload_bytes: int
+    max_body_bytes: int
+    max_connections: int
+    idle_timeout_s: int
+    keepalive_s: int
+    watch_every_s: float
+    session_min: int
+    stop_timeout_s: int
+    #: host:port to listen on, where the surroundings give one; empty: ``port`` at every address of the container.
+    bind: str = given("HEADWAY_BIND", "")
+
+
+@dataclass(frozen=True, kw_only=True)
 class WorkerEnv(ProducerEnv):
     """What a worker needs; durations are stage time, in the unit each name carries.
 
@@ -197,3 +218,10 @@ class ModelSecret(Environment):
     """The model's key, injected by ECS from its secret."""
 
     api_key: str = variable("MODEL_API_KEY")
+
+
+@dataclass(frozen=True, kw_only=True)
+class WebSecret(Environment):
+    """The web service's bearer token, injected by ECS from its secret."""
+
+    token: str = variable("WEB_TOKEN")

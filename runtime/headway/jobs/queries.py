@@ -8,7 +8,7 @@ from uuid import UUID
 
 import sqlalchemy as sa
 
-from headway.jobs.schema import blocks, calls, jobs, steps
+from headway.jobs.schema import blocks, calls, events, jobs, steps
 from headway.jobs.states import JobStatus, StepStatus
 
 
@@ -62,6 +62,15 @@ class JobView:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Origin:
+    """What a job was submitted with, and its status now."""
+
+    name: str
+    drawing_key: str
+    status: JobStatus
+
+
+@dataclass(frozen=True, kw_only=True)
 class Waits:
     """How long work waited: a job for its blocksplit (fast), a step for its last claim (heavy); None without any."""
 
@@ -85,10 +94,12 @@ class Tally:
     steps_called_twice: int
 
 
-def list_jobs(engine: sa.Engine, *, limit: int = 1_000) -> list[JobSummary]:
-    """Return the newest ``limit`` jobs, newest first."""
+def list_jobs(engine: sa.Engine, *, limit: int = 1_000, before: datetime | None = None) -> list[JobSummary]:
+    """Return the newest ``limit`` jobs, newest first, of those created ``before`` a time."""
     with engine.connect() as connection:
         query = sa.select(jobs).order_by(jobs.c.created_at.desc(), jobs.c.id).limit(limit)
+        if before is not None:
+            query = query.where(jobs.c.created_at < before)
         return _summaries(connection, connection.execute(query).all())
 
 
@@ -114,6 +125,26 @@ def job_view(engine: sa.Engine, job_id: UUID) -> JobView | None:
             for row in connection.execute(query)
         )
         return JobView(summary=_summaries(connection, rows)[0], blocks=found)
+
+
+def origin(engine: sa.Engine, job_id: UUID) -> Origin | None:
+    """Return what a job was submitted with; None where there is no such job."""
+    with engine.connect() as connection:
+        query = sa.select(jobs.c.name, jobs.c.drawing_key, jobs.c.status).where(jobs.c.id == job_id)
+        row = connection.execute(query).one_or_none()
+        return row and Origin(name=row.name, drawing_key=row.drawing_key, status=JobStatus(row.status))
+
+
+def revision(engine: sa.Engine, job_id: UUID) -> str:
+    """Return a word that is another one once anything about a job has changed: each change writes an event or a call.
+
+    Rows are counted, not their greatest position: of two that commit at once, the later position may come first.
+    """
+    with engine.connect() as connection:
+        written = (
+            sa.select(sa.func.count()).where(table.c.job_id == job_id).scalar_subquery() for table in (events, calls)
+        )
+        return "-".join(str(count) for count in connection.execute(sa.select(*written)).one())
 
 
 def waits(engine: sa.Engine, *, quantile: float = 0.95) -> Waits:

@@ -1,6 +1,7 @@
 """How is a stranger's file opened safely? Bounds are checked before anything is decoded."""
 
 import io
+import math
 import warnings
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -18,6 +19,8 @@ MAX_PAGES = 50
 PDF_DPI = 144
 
 _POINTS_PER_INCH = 72  # PDF 32000-1:2008, 8.3.2.3: the default user space unit
+_SCALE = PDF_DPI / _POINTS_PER_INCH
+_PNG, _PDF = b"\x89PNG\r\n\x1a\n", b"%PDF-"
 
 
 class DrawingError(ValueError):
@@ -30,15 +33,54 @@ def open_pages(data: bytes) -> list[Image.Image]:
     Raises:
         DrawingError: the file is empty, too big, truncated, or no PNG or PDF with at least one page.
     """
+    return list(_pages(data))
+
+
+def check_drawing(data: bytes) -> None:
+    """Open every page as `open_pages` does, and keep none: what a big PDF needs is one page's memory.
+
+    Raises:
+        DrawingError: as `open_pages`.
+    """
+    for _page in _pages(data):
+        pass
+
+
+def open_page(data: bytes, number: int) -> Image.Image | None:
+    """Return page ``number``, counted from 1, as `open_pages` would; None where the drawing has no such page.
+
+    Raises:
+        DrawingError: as `open_pages`.
+    """
+    if data.startswith(_PDF):
+        with _pdf(data) as document:
+            return _draw(document, number) if 1 <= number <= len(document) else None
+    return next(_pages(data)) if number == 1 else None
+
+
+def page_sizes(data: bytes) -> list[tuple[int, int]]:
+    """Return each page's (width, height) in the pixels that `open_pages` gives it, without drawing any.
+
+    Raises:
+        DrawingError: as `open_pages`, as far as it shows before a page is drawn.
+    """
+    if data.startswith(_PDF):
+        with _pdf(data) as document:
+            return [_drawn_size(document, number) for number in range(1, len(document) + 1)]
+    return [page.size for page in _pages(data)]
+
+
+def _pages(data: bytes) -> Iterator[Image.Image]:
     if not data:
         raise DrawingError("the file is empty")
     if len(data) > MAX_BYTES:
         raise DrawingError(f"too big: {len(data):,} bytes, at most {MAX_BYTES:,}")
-    if data.startswith(b"\x89PNG\r\n\x1a\n"):
-        return [_open_png(data)]
-    if data.startswith(b"%PDF-"):
-        return list(_open_pdf(data))
-    raise DrawingError("not a drawing: neither PNG nor PDF")
+    if data.startswith(_PNG):
+        yield _open_png(data)
+    elif data.startswith(_PDF):
+        yield from _open_pdf(data)
+    else:
+        raise DrawingError("not a drawing: neither PNG nor PDF")
 
 
 def to_png(image: Image.Image) -> bytes:
@@ -88,12 +130,21 @@ def _open_pdf(data: bytes) -> Iterator[Image.Image]:
     with _pdf(data) as document:
         if len(document) > MAX_PAGES:
             raise DrawingError(f"too many pages: {len(document)}, at most {MAX_PAGES}")
-        scale = PDF_DPI / _POINTS_PER_INCH
-        for number in range(len(document)):
-            width, height = document.get_page_size(number)
-            _check_pixels(round(width * scale), round(height * scale), page=number + 1)
-            with closing(document[number]) as page:
-                yield page.render(scale=scale, grayscale=True).to_pil().convert("L")
+        for number in range(1, len(document) + 1):
+            yield _draw(document, number)
+
+
+def _draw(document: pypdfium2.PdfDocument, number: int) -> Image.Image:
+    _check_pixels(*_drawn_size(document, number), page=number)
+    with closing(document[number - 1]) as page:
+        image: Image.Image = page.render(scale=_SCALE, grayscale=True).to_pil().convert("L")
+        return image
+
+
+def _drawn_size(document: pypdfium2.PdfDocument, number: int) -> tuple[int, int]:
+    """Return a page's pixels as pypdfium2 draws it: it rounds up (pypdfium2._helpers.page.PdfPage.render)."""
+    width, height = document.get_page_size(number - 1)
+    return math.ceil(width * _SCALE), math.ceil(height * _SCALE)
 
 
 @contextmanager

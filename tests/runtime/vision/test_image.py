@@ -9,7 +9,7 @@ import pypdfium2  # type: ignore[import-untyped]  # it ships no types
 import pytest
 from PIL import Image
 
-from headway.vision.image import MAX_BYTES, DrawingError, open_pages
+from headway.vision.image import MAX_BYTES, DrawingError, check_drawing, open_page, open_pages, page_sizes
 from tests.runtime.vision.drawings import pdf, png, sheet
 
 _PAGE = sheet((400, 300), [(20, 20, 320, 220)])
@@ -74,3 +74,23 @@ def test_a_pdf_has_its_pages_in_gray() -> None:
     """144 pixels an inch: a page of 400 x 300 at that resolution comes out as it went in."""
     pages = open_pages(pdf(_PAGE, _PAGE))
     assert [(page.mode, page.size) for page in pages] == [("L", (400, 300))] * 2
+
+
+def test_a_page_and_its_size_are_the_same_without_the_others() -> None:
+    """One page alone is what it is among all, and its size is known before it is drawn."""
+    for data in (png(sheet((300, 200), [])), pdf(_PAGE, sheet((333, 77), []))):
+        pages = open_pages(data)
+        assert page_sizes(data) == [page.size for page in pages]
+        for number, page in enumerate(pages, start=1):
+            alone = open_page(data, number)
+            assert alone is not None
+            assert alone.tobytes() == page.tobytes()
+        assert open_page(data, 0) is None
+        assert open_page(data, len(pages) + 1) is None
+
+
+def test_checking_a_drawing_refuses_what_opening_it_refuses() -> None:
+    """Every page is opened: one damaged page is enough."""
+    check_drawing(pdf(_PAGE, _PAGE))
+    with pytest.raises(DrawingError, match="truncated or damaged PNG"):
+        check_drawing(png(_PAGE)[:-12])
