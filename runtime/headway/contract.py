@@ -147,7 +147,7 @@ class WebEnv(ProducerEnv):
     https: bool
     max_upload_bytes: int
     max_body_bytes: int
-    max_connections: int
+    max_requests: int
     idle_timeout_s: int
     keepalive_s: int
     watch_every_s: float
@@ -204,13 +204,24 @@ class PublisherEnv(BrokerEnv):
 
 @dataclass(frozen=True, kw_only=True)
 class DatabaseSecret(Environment):
-    """The job store's coordinates, one variable a key of its secret; ECS injects them, no template holds them."""
+    """The job store's coordinates, one variable a key of its secret; ECS injects them, no template holds them.
+
+    Its user may call the job store's functions, and change jobs and steps by nothing else.
+    """
 
     host: str = variable("DATABASE_HOST")
     port: int = variable("DATABASE_PORT")
     dbname: str = variable("DATABASE_NAME")
     username: str = variable("DATABASE_USER")
     password: str = variable("DATABASE_PASSWORD")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnerSecret(Environment):
+    """Who owns the job store's tables and may change them: what migrates it, and nothing else, is given this."""
+
+    username: str = variable("DATABASE_OWNER_USER")
+    password: str = variable("DATABASE_OWNER_PASSWORD")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,7 +31,6 @@ from PIL import Image
 from headway.clock import StageClock
 from headway.contract import DatabaseSecret
 from headway.jobs import connect
-from headway.jobs.migrate import upgrade
 from headway.jobs.quota import LeaseTerms, ask, give_back, set_quota
 from headway.vision.asking import Asker, Quota
 from headway.vision.calls import Origin, Price
@@ -268,8 +267,9 @@ def main() -> int:
     """Measure, print, write the report, and return 0 where the goals are met."""
     image = BytesIO()
     Image.new("L", (64, 64), 255).save(image, "PNG")
-    with tempfile.TemporaryDirectory() as folder, postgres(Path(folder) / "postgres") as secret:
-        upgrade(secret)
+    with tempfile.TemporaryDirectory() as folder, postgres(Path(folder) / "postgres") as server:
+        server.upgrade()
+        secret = server.secret
         engine = connect(secret)
         set_quota(engine, QUOTA)
         cost_ms = lease_ms(engine)

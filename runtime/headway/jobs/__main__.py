@@ -3,7 +3,7 @@
 import os
 import sys
 
-from headway.contract import ContractError, DatabaseSecret
+from headway.contract import ContractError, DatabaseSecret, OwnerSecret
 from headway.jobs.database import JobStoreError
 from headway.jobs.migrate import upgrade
 
@@ -13,7 +13,7 @@ def main(arguments: list[str]) -> int:
     try:
         if arguments != ["upgrade"]:
             raise ContractError("usage: python -m headway.jobs upgrade")
-        upgrade(DatabaseSecret.from_env(os.environ))
+        upgrade(DatabaseSecret.from_env(os.environ), OwnerSecret.from_env(os.environ))
     except (ContractError, JobStoreError) as error:
         sys.stderr.write(f"headway.jobs: {error}\n")
         return 3 if isinstance(error, ContractError) else 4

@@ -2,7 +2,8 @@
 
 A worker claims the step before it calls and holds a lease while the call runs. A redelivered or duplicated message
 finds the claim or the result and calls nothing; an answer that comes after its claim was lost is paid for, recorded
-and discarded. No transaction is open while a model works.
+and discarded. No transaction is open while a model works. The statements are the job store's own functions
+(migrations/versions): each locks the job first, and a job that has ended lets nobody claim a step of it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,11 +12,9 @@ from typing import Any
 from uuid import UUID, uuid5
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import JSONB
 
-from headway.jobs.schema import blocks, calls, steps
-from headway.jobs.states import ACTIVE_JOB, ACTIVE_STEP, JobStatus, StepStatus
-from headway.jobs.transitions import lock_job, lock_step, move_job, move_step
+from headway.jobs.states import StepStatus
 from headway.vision.calls import Call
 
 
@@ -41,46 +40,32 @@ class Refusal:
 
 def claim_step(engine: sa.Engine, step_id: UUID, *, lease_s: float) -> Claim | Refusal:
     """Claim the step for ``lease_s`` wall seconds, or say why not."""
+    claimed = sa.func.claim_step(step_id, lease_s).table_valued(
+        "outcome", "job_id", "status", "attempt", "check_name", "image_key", "held_s"
+    )
     with engine.begin() as connection:
-        job_id = connection.scalar(sa.select(steps.c.job_id).where(steps.c.id == step_id))
-        if job_id is None:
+        row = connection.execute(sa.select(claimed)).one()
+    match row.outcome:
+        case "unknown":
             return Refusal(reason=f"step {step_id} not found", unknown=True)
-        job = lock_job(connection, job_id, may_change=False)
-        step = lock_step(connection, step_id)
-        if step is None or step.status not in ACTIVE_STEP:
-            return Refusal(reason=f"step {step_id} already {step.status if step else 'gone'}")
-        if job not in ACTIVE_JOB:
-            return Refusal(reason=f"job {job_id} already {job}")
-        was = StepStatus(step.status)
-        if was is StepStatus.RUNNING and step.lease_left_s > 0:
-            return Refusal(reason=f"step {step_id} is held", held_s=float(step.lease_left_s))
-        move_step(
-            connection,
-            job_id=job_id,
-            step_id=step_id,
-            attempt=step.attempt,
-            was=was,
-            to=StepStatus.RUNNING,
-            lease_until=_lease_end(lease_s),
-        )
-        image_key = connection.scalar(sa.select(blocks.c.image_key).where(blocks.c.id == step.block_id))
-        return Claim(
-            job_id=job_id,
-            step_id=step_id,
-            attempt=step.attempt + 1,
-            check_name=step.check_name,
-            image_key=str(image_key),
-        )
+        case "job ended":
+            return Refusal(reason=f"job {row.job_id} already {row.status}")
+        case "step ended":
+            return Refusal(reason=f"step {step_id} already {row.status}")
+        case "held":
+            return Refusal(reason=f"step {step_id} is held", held_s=row.held_s)
+    return Claim(
+        job_id=row.job_id,
+        step_id=step_id,
+        attempt=row.attempt,
+        check_name=row.check_name,
+        image_key=row.image_key,
+    )
 
 
 def renew_claim(engine: sa.Engine, claim: Claim, *, lease_s: float) -> bool:
     """Hold the claim for ``lease_s`` wall seconds from now; False where it was lost, or the job has ended."""
-    with engine.begin() as connection:
-        if lock_job(connection, claim.job_id, may_change=False) not in ACTIVE_JOB:
-            return False
-        now = sa.func.greatest(steps.c.updated_at, sa.func.clock_timestamp())
-        renewal = sa.update(steps).where(*_held(claim)).values(lease_until=_lease_end(lease_s), updated_at=now)
-        return bool(connection.execute(renewal).rowcount)
+    return _call(engine, sa.func.renew_step(claim.step_id, claim.attempt, lease_s))
 
 
 def finish_step(
@@ -97,62 +82,32 @@ def finish_step(
     It may be called again where it is not known whether it was committed: then it changes nothing.
     """
     to = StepStatus.FAILED if result is None else StepStatus.SUCCEEDED
-    with engine.begin() as connection:
-        job = lock_job(connection, claim.job_id, may_change=True)
-        accepted = job in ACTIVE_JOB and _end_claim(connection, claim, to, reason, result=result)
-        _record_calls(connection, claim, paid, accepted=accepted)
-        if job is not None and accepted:
-            _complete(connection, claim.job_id, job)
-        return accepted
+    answer = _json(None if result is None else dict(result))
+    return _call(engine, sa.func.finish_step(claim.step_id, claim.attempt, to, answer, reason, _costs(claim, paid)))
 
 
 def release_step(engine: sa.Engine, claim: Claim, *, reason: str, paid: Sequence[Call] = ()) -> bool:
     """Give the claim up, so that the next delivery may claim the step at once; False where it was lost already."""
+    return _call(engine, sa.func.release_step(claim.step_id, claim.attempt, reason, _costs(claim, paid)))
+
+
+def _call(engine: sa.Engine, function: sa.Function[Any]) -> bool:
     with engine.begin() as connection:
-        active = lock_job(connection, claim.job_id, may_change=False) in ACTIVE_JOB
-        released = active and _end_claim(connection, claim, StepStatus.PENDING, reason)
-        _record_calls(connection, claim, paid, accepted=False)
-        return released
+        return bool(connection.scalar(sa.select(function)))
 
 
-def _lease_end(lease_s: float) -> sa.ColumnElement[Any]:
-    return sa.func.clock_timestamp() + sa.func.make_interval(0, 0, 0, 0, 0, 0, lease_s)
+def _costs(claim: Claim, paid: Sequence[Call]) -> sa.BindParameter[Any]:
+    """Return the claim's calls, each under an id that is its own, as rows; only a step's last call gave its result."""
+    rows = [
+        {
+            **vars(call),
+            "id": str(uuid5(claim.step_id, f"attempt {claim.attempt}, call {number}")),
+            "accepted": call is paid[-1],
+        }
+        for number, call in enumerate(paid)
+    ]
+    return _json(rows)
 
 
-def _held(claim: Claim) -> tuple[sa.ColumnElement[bool], ...]:
-    return (steps.c.id == claim.step_id, steps.c.attempt == claim.attempt, steps.c.status == StepStatus.RUNNING)
-
-
-def _end_claim(connection: sa.Connection, claim: Claim, to: StepStatus, reason: str | None, **values: Any) -> bool:
-    return move_step(
-        connection,
-        job_id=claim.job_id,
-        step_id=claim.step_id,
-        attempt=claim.attempt,
-        was=StepStatus.RUNNING,
-        to=to,
-        reason=reason,
-        lease_until=None,
-        **values,
-    )
-
-
-def _record_calls(connection: sa.Connection, claim: Claim, paid: Sequence[Call], *, accepted: bool) -> None:
-    """Write the claim's calls, each under an id that is its own: written again after a lost COMMIT, it is there."""
-    for number, call in enumerate(paid):
-        # An unreadable answer is retried; only a step's last call gave its result.
-        row = {**vars(call), "accepted": accepted and call is paid[-1]}
-        owner = {"job_id": claim.job_id, "step_id": claim.step_id, "attempt": claim.attempt}
-        call_id = uuid5(claim.step_id, f"attempt {claim.attempt}, call {number}")
-        connection.execute(insert(calls).values(id=call_id, **row, **owner).on_conflict_do_nothing())
-
-
-def _complete(connection: sa.Connection, job_id: UUID, was: JobStatus) -> None:
-    """End the job where no step of it is left to do; the lock that finish_step took makes the count the last one."""
-    left = sa.func.count().filter(steps.c.status.in_(ACTIVE_STEP))
-    failed = sa.func.count().filter(steps.c.status == StepStatus.FAILED)
-    open_steps, failures = connection.execute(sa.select(left, failed).where(steps.c.job_id == job_id)).one()
-    if not open_steps and failures:
-        move_job(connection, job_id, was, JobStatus.FAILED, reason=f"{failures} of its steps failed")
-    elif not open_steps:
-        move_job(connection, job_id, was, JobStatus.SUCCEEDED)
+def _json(value: Any) -> sa.BindParameter[Any]:
+    return sa.bindparam(None, value, type_=JSONB(none_as_null=True))

@@ -46,7 +46,7 @@ def check(engine: sa.Engine) -> None:
     """
     try:
         with engine.connect() as connection:
-            if connection.scalar(sa.text("SELECT to_regprocedure('cancel_job(uuid, text, text)')")) is None:
+            if connection.scalar(sa.text("SELECT to_regprocedure('begin_job(uuid)')")) is None:
                 raise JobStoreError("job store: not upgraded; run `python -m headway.jobs upgrade`")
     except sa.exc.OperationalError as error:
         raise JobStoreError(f"job store: {first_line(error)}") from None

@@ -6,9 +6,8 @@ from uuid import UUID
 
 import sqlalchemy as sa
 
-from headway.jobs.schema import blocks, jobs, steps
+from headway.jobs.schema import blocks, events, jobs, steps
 from headway.jobs.states import ACTIVE_JOB, JobStatus, StepStatus
-from headway.jobs.transitions import lock_job, move_job, record_created
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,19 +24,15 @@ def create_job(engine: sa.Engine, *, job_id: UUID, name: str, drawing_key: str) 
     """Write a pending job."""
     with engine.begin() as connection:
         connection.execute(sa.insert(jobs).values(id=job_id, name=name, drawing_key=drawing_key))
-        record_created(connection, job_id)
+        connection.execute(sa.insert(events).values(job_id=job_id, to_status=JobStatus.PENDING))
 
 
 def begin_job(engine: sa.Engine, job_id: UUID) -> tuple[JobStatus, str] | None:
     """Start a pending job and return its status now and its drawing's key; None where there is no such job."""
+    begun = sa.func.begin_job(job_id).table_valued("status", "drawing_key")
     with engine.begin() as connection:
-        status = lock_job(connection, job_id, may_change=True)
-        if status is None:
-            return None
-        if move_job(connection, job_id, status, JobStatus.RUNNING):
-            status = JobStatus.RUNNING
-        key = connection.scalar(sa.select(jobs.c.drawing_key).where(jobs.c.id == job_id))
-        return status, str(key)
+        row = connection.execute(sa.select(begun)).one()
+    return None if row.status is None else (JobStatus(row.status), row.drawing_key)
 
 
 def save_blocks(engine: sa.Engine, job_id: UUID, found: Sequence[NewBlock], check_names: Sequence[str]) -> bool:
@@ -46,7 +41,7 @@ def save_blocks(engine: sa.Engine, job_id: UUID, found: Sequence[NewBlock], chec
     False where another delivery has written them already, or the job has ended.
     """
     with engine.begin() as connection:
-        if lock_job(connection, job_id, may_change=True) not in ACTIVE_JOB or _is_cut(connection, job_id):
+        if connection.scalar(sa.select(sa.func.lock_job(job_id))) not in ACTIVE_JOB or _is_cut(connection, job_id):
             return False
         for block in found:
             block_id = connection.scalar(
@@ -58,7 +53,8 @@ def save_blocks(engine: sa.Engine, job_id: UUID, found: Sequence[NewBlock], chec
                 sa.insert(steps).returning(steps.c.id),
                 [{"job_id": job_id, "block_id": block_id, "check_name": name} for name in check_names],
             ).all()
-            record_created(connection, job_id, list(step_ids))
+            created = {"job_id": job_id, "to_status": StepStatus.PENDING}
+            connection.execute(sa.insert(events), [{**created, "step_id": step_id} for step_id in step_ids])
         return True
 
 

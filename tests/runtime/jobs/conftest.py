@@ -7,6 +7,15 @@ import sqlalchemy as sa
 
 from headway.contract import DatabaseSecret
 from headway.jobs import connect
+from headway_ops.local.postgres import Server
+
+
+@pytest.fixture
+def owner(database: DatabaseSecret, postgres_server: Server) -> Iterator[sa.Engine]:
+    """The same job store, for what the application may not do itself."""
+    made = connect(postgres_server.owner)
+    yield made
+    made.dispose()
 
 
 @pytest.fixture

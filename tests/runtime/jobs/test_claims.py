@@ -112,10 +112,10 @@ def test_a_job_that_ended_takes_no_answer(engine: sa.Engine) -> None:
     assert tally(engine).model_calls == 1
 
 
-def test_times_come_from_the_database_and_never_run_back(engine: sa.Engine) -> None:
+def test_times_come_from_the_database_and_never_run_back(engine: sa.Engine, owner: sa.Engine) -> None:
     """A row stamped in the future keeps its order: the next stamp is not before it."""
     _, (step_id,) = cut_job(engine)
-    with engine.begin() as connection:
+    with owner.begin() as connection:
         future = sa.func.clock_timestamp() + sa.text("interval '1 hour'")
         connection.execute(sa.update(steps).values(updated_at=future))
     finish_step(engine, claimed(engine, step_id), result={"count": 1})

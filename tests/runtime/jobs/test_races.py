@@ -9,10 +9,9 @@ from uuid import UUID
 import pytest
 import sqlalchemy as sa
 
-from headway.jobs import Claim, JobStatus, finish_step, release_step
+from headway.jobs import Claim, cancel_job, finish_step, release_step
 from headway.jobs.schema import calls, events, jobs, steps
 from headway.jobs.states import ACTIVE_STEP
-from headway.jobs.transitions import lock_job, move_job
 from tests.runtime.jobs.cases import OK, claimed, cut_job
 
 _RACES = 40
@@ -20,11 +19,7 @@ _STEPS = 4
 
 
 def _cancel(engine: sa.Engine, job_id: UUID) -> None:
-    """End the job as a button would: its row locked, then moved."""
-    with engine.begin() as connection:
-        status = lock_job(connection, job_id, may_change=True)
-        assert status is not None
-        move_job(connection, job_id, status, JobStatus.CANCELED, reason="a person")
+    cancel_job(engine, job_id, actor="a person", reason="changed my mind")
 
 
 def _finish(engine: sa.Engine, claim: Claim) -> Callable[[], object]:
@@ -96,14 +91,6 @@ def test_no_race_accepts_a_result_after_the_end_or_ends_twice(engine: sa.Engine,
             work.append(functools.partial(_cancel, engine, job_id))
         chance.shuffle(work)
         _race(work)
-        _cancel_if_open(engine, job_id)
+        # A released step leaves its job open: end it, so that every race has an end to check.
+        _cancel(engine, job_id)
         _check(engine, job_id, paid)
-
-
-def _cancel_if_open(engine: sa.Engine, job_id: UUID) -> None:
-    """A released step leaves its job open: end it, so that every race has an end to check."""
-    with engine.begin() as connection:
-        status = lock_job(connection, job_id, may_change=True)
-        assert status is not None
-        if status is JobStatus.RUNNING:
-            move_job(connection, job_id, status, JobStatus.CANCELED, reason="left over")

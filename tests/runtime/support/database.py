@@ -11,10 +11,10 @@ from headway.jobs import connect
 
 
 @contextlib.contextmanager
-def job_store_away(secret: DatabaseSecret) -> Iterator[None]:
+def job_store_away(owner: DatabaseSecret) -> Iterator[None]:
     """Cut every connection to the job store's database, and refuse new ones."""
-    name = secret.dbname
-    elsewhere = connect(dataclasses.replace(secret, dbname="template1")).execution_options(isolation_level="AUTOCOMMIT")
+    name = owner.dbname
+    elsewhere = connect(dataclasses.replace(owner, dbname="template1")).execution_options(isolation_level="AUTOCOMMIT")
     with elsewhere.connect() as connection:
         connection.execute(sa.text(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false'))
         connection.execute(

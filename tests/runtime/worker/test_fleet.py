@@ -17,6 +17,7 @@ from headway.jobs.schema import call_leases
 from headway.vision.asking import CrowdedError
 from headway.worker import fleet
 from headway.worker.fleet import FleetQuota
+from headway_ops.local.postgres import Server
 from tests.runtime.support.database import job_store_away
 
 _WITHIN_S = 30.0
@@ -152,10 +153,10 @@ def test_a_canceled_call_gives_its_place_back(engine: sa.Engine, process: Callab
 
 
 def test_losing_the_store_stops_new_calls_and_no_running_one(
-    database: DatabaseSecret,
     engine: sa.Engine,
     process: Callable[[], FleetQuota],
     caplog: pytest.LogCaptureFixture,
+    postgres_server: Server,
 ) -> None:
     """One call runs through the outage, one waits through it; after it the first still holds the only place."""
 
@@ -163,7 +164,7 @@ def test_losing_the_store_stops_new_calls_and_no_running_one(
         async with _calling(process(), process()) as calls:
             await _until(lambda: any(call.in_flight for call in calls) and _leases(engine) == (1, 1))
             running, waiting = sorted(calls, key=lambda call: not call.in_flight)
-            with job_store_away(database), caplog.at_level(logging.WARNING):
+            with job_store_away(postgres_server.owner), caplog.at_level(logging.WARNING):
                 # Longer than the lease: both have felt it, and gone on.
                 await _until(lambda: caplog.text.count("not renewed") > 40)
                 assert "no new calls: job store: " in caplog.text
@@ -185,7 +186,7 @@ def test_a_session_that_cannot_write_is_replaced(
 
     def sessions_to_come(setting: str) -> None:
         with engine.begin() as connection:
-            connection.execute(sa.text(f'ALTER DATABASE "{engine.url.database}" {setting}'))
+            connection.execute(sa.text(f"ALTER ROLE CURRENT_USER {setting}"))
 
     async def scenario() -> None:
         async with _calling(process()) as (call,):
@@ -202,17 +203,17 @@ def test_a_session_that_cannot_write_is_replaced(
 
 
 def test_an_answer_does_not_wait_for_a_store_that_is_away(
-    database: DatabaseSecret,
     engine: sa.Engine,
     process: Callable[[], FleetQuota],
     caplog: pytest.LogCaptureFixture,
+    postgres_server: Server,
 ) -> None:
     """The call ends during the outage; its place expires after it, and is taken again."""
 
     async def scenario() -> None:
         async with _calling(process()) as (call,):
             await _until(lambda: call.in_flight == 1)
-            with job_store_away(database):
+            with job_store_away(postgres_server.owner):
                 await call.end()
                 assert "not given back: job store: " in caplog.text
         async with _calling(process()) as (call,):

@@ -4,9 +4,8 @@ import dataclasses
 
 import sqlalchemy as sa
 
-from headway.jobs import JobStatus, StepStatus, job_view
+from headway.jobs import JobStatus, StepStatus, cancel_job, job_view
 from headway.jobs.schema import calls, events
-from headway.jobs.transitions import lock_job, move_job
 from headway.producer import Producer
 from tests.runtime.support.drawings import drawing
 from tests.runtime.support.postgres_proxy import PostgresProxy
@@ -19,10 +18,7 @@ def test_a_step_of_a_canceled_job_is_dropped_without_a_call(stage: Stage) -> Non
     step_id = stage.pending_step()
     job_id = stage.job_of(step_id)
     stage.send_step(step_id)
-    with stage.engine.begin() as connection:
-        status = lock_job(connection, job_id, may_change=True)
-        assert status is not None
-        assert move_job(connection, job_id, status, JobStatus.CANCELED, reason="not needed any more")
+    cancel_job(stage.engine, job_id, actor="a person", reason="not needed any more")
     with stage.worker() as worker:
         until(lambda: f"job {job_id} already canceled; dropped" in worker.log, what="the message")
         until(lambda: stage.counts() == (0, 0), what="its acknowledgement")
@@ -58,7 +54,7 @@ def test_a_lost_answer_to_commit_bills_nothing_twice(stage: Stage) -> None:
         with stage.worker():
             stage.send_step(step_id)
             until(lambda: stage.model.asked, what="the call")
-            proxy.lose_commit("INSERT INTO calls")
+            proxy.lose_commit("finish_step")
             stage.model.gate.set()
             until(lambda: proxy.lost, what="the loss")
             until(lambda: stage.counts() == (0, 0), what="the acknowledgement")

@@ -6,6 +6,7 @@ import sqlalchemy as sa
 
 from headway.jobs import StepStatus, fail_job, job_view, tally
 from headway.jobs.schema import call_leases, steps
+from headway_ops.local.postgres import Server
 from tests.runtime.support.database import job_store_away
 from tests.runtime.support.stage import Stage
 from tests.runtime.support.waiting import until
@@ -108,14 +109,14 @@ def test_a_job_that_ends_takes_its_running_call_with_it(stage: Stage) -> None:
     assert (view.summary.reason, tally(stage.engine).model_calls) == ("given up", 1)
 
 
-def test_an_answer_outlives_an_outage_of_the_job_store(stage: Stage) -> None:
+def test_an_answer_outlives_an_outage_of_the_job_store(stage: Stage, postgres_server: Server) -> None:
     """The database goes away during the call and comes back after it: the answer is written, and asked for once."""
     step_id = stage.pending_step()
     stage.model.gate.clear()
     with stage.worker() as worker:
         stage.send_step(step_id)
         until(lambda: stage.model.asked, what="the call")
-        with job_store_away(stage.secret):
+        with job_store_away(postgres_server.owner):
             stage.model.gate.set()
             until(lambda: "claim not renewed" in worker.log or "stamina" in worker.log, what="the outage to be felt")
         until(lambda: stage.step_status(step_id) is StepStatus.SUCCEEDED, what="the step")
@@ -123,12 +124,12 @@ def test_an_answer_outlives_an_outage_of_the_job_store(stage: Stage) -> None:
     assert len(stage.model.asked) == 1
 
 
-def test_a_step_waits_out_an_outage_of_the_job_store(stage: Stage) -> None:
+def test_a_step_waits_out_an_outage_of_the_job_store(stage: Stage, postgres_server: Server) -> None:
     """The claim cannot be made: no call, no acknowledgement; the message comes back and the step runs once."""
     step_id = stage.pending_step()
     with stage.worker() as worker:
         worker.wait_until_ready()
-        with job_store_away(stage.secret):
+        with job_store_away(postgres_server.owner):
             stage.send_step(step_id)
             until(lambda: "handed back: job store: " in worker.log, what="the outage to be felt")
         assert stage.model.asked == []
