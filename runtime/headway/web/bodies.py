@@ -1,0 +1,97 @@
+"""What a request may say, and how it is read: bounds and characters are checked before anything is done with it."""
+
+from typing import Annotated, Any
+
+import fastapi
+import pydantic
+from fastapi.exceptions import RequestValidationError
+from starlette.datastructures import UploadFile
+
+from headway.web.problems import RequestError
+
+#: What PostgreSQL cannot store in text, or a log would break at.
+Line = Annotated[str, pydantic.StringConstraints(pattern=r"^[^\x00-\x1f\x7f]*$", max_length=255)]
+#: "Idempotency-Key HTTP Header Field" (IETF draft): the client's own word for one submission.
+IdempotencyKey = Annotated[
+    str,
+    fastapi.Header(
+        alias="Idempotency-Key",
+        pattern=r"^[\x21-\x7e]*$",
+        max_length=255,
+        description="Repeat a request with the same key: one job, whatever became of the first answer.",
+    ),
+]
+
+
+class StoredDrawing(pydantic.BaseModel):
+    """A drawing that lies in the stage's bucket under ``key``, which begins with ``drawings/``."""
+
+    model_config = pydantic.ConfigDict(extra="forbid")
+
+    key: Annotated[str, pydantic.StringConstraints(pattern=r"^drawings/[^\x00-\x1f\x7f]+$", max_length=1_024)]
+    name: Line = ""
+
+
+class Cancellation(pydantic.BaseModel):
+    """Why a job is canceled, for its event."""
+
+    model_config = pydantic.ConfigDict(extra="forbid")
+
+    reason: Line = ""
+
+
+#: Both ways to submit, for OpenAPI: the body is read by hand, after the token was checked.
+SUBMISSION: dict[str, Any] = {
+    "required": True,
+    "content": {
+        "multipart/form-data": {
+            "schema": {
+                "type": "object",
+                "required": ["file"],
+                "properties": {
+                    "file": {"type": "string", "format": "binary", "description": "The drawing, PNG or PDF."}
+                },
+            }
+        },
+        "application/json": {"schema": StoredDrawing.model_json_schema()},
+    },
+}
+
+
+async def read_submission(request: fastapi.Request) -> tuple[bytes, str] | StoredDrawing:
+    """Return the drawing that was uploaded and its file's name, or where it lies.
+
+    Raises:
+        RequestError: 415 where the body is neither a form nor JSON.
+        RequestValidationError: a form without a file, or JSON of another shape.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind == "application/json":
+        return _parsed(await request.body())
+    if kind == "multipart/form-data":
+        return await read_upload(request)
+    shown = ascii(kind)[:80]
+    text = f"content-type {shown} not accepted: send multipart/form-data with a file, or application/json with a key"
+    raise RequestError(415, "unsupported_media_type", text)
+
+
+async def read_upload(request: fastapi.Request) -> tuple[bytes, str]:
+    """Return the file of a form and its name.
+
+    Raises:
+        RequestValidationError: the form has no file.
+        HTTPException: 400 where the form is none.
+    """
+    async with request.form(max_files=1, max_fields=8) as form:
+        file = form.get("file")
+        if not isinstance(file, UploadFile):
+            raise RequestValidationError([{"type": "missing", "loc": ("body", "file"), "msg": "Field required"}])
+        return await file.read(), file.filename or ""
+
+
+def _parsed(body: bytes) -> StoredDrawing:
+    try:
+        return StoredDrawing.model_validate_json(body, strict=True)
+    except pydantic.ValidationError as error:
+        found = [{**each, "loc": ("body", *each["loc"])} for each in error.errors(include_url=False)]
+        raise RequestValidationError(found) from None

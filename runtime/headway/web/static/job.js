@@ -1,0 +1,54 @@
+"use strict";
+
+// Keeps a job's page up to date: when the job has changed, the page is fetched again, and its live parts take the old
+// ones' places. Cancels the job when the page is left, where that was asked for.
+
+const acts = document.getElementById("acts");
+const job = acts.dataset.job;
+const leave = document.getElementById("leave");
+let ended = false;
+let fetching = false;
+let again = false;
+
+function take(fresh) {
+  for (const old of document.querySelectorAll("[data-live]")) {
+    const part = fresh.getElementById(old.id);
+    if (!part) old.remove();
+    else if (old.dataset.live !== "keep" && old.innerHTML !== part.innerHTML) old.replaceWith(part);
+  }
+}
+
+async function refresh() {
+  if (fetching) {
+    again = true;
+    return;
+  }
+  fetching = true;
+  try {
+    do {
+      again = false;
+      const answer = await fetch(location.pathname);
+      if (answer.status === 401) location.reload();
+      else if (answer.ok) take(new DOMParser().parseFromString(await answer.text(), "text/html"));
+    } while (again);
+  } catch {
+    // The network is away; the next event brings what was missed.
+  } finally {
+    fetching = false;
+  }
+}
+
+const events = new EventSource(`/jobs/${job}/events`);
+events.addEventListener("job", refresh);
+events.addEventListener("end", () => {
+  ended = true;
+  events.close();
+  refresh();
+});
+
+document.getElementById("leaving").hidden = false;
+addEventListener("pagehide", () => {
+  if (ended || !leave.checked) return;
+  const why = new Blob([JSON.stringify({ reason: "the page was left" })], { type: "application/json" });
+  navigator.sendBeacon(`/jobs/${job}/cancel`, why);
+});
