@@ -12,7 +12,6 @@ from headway.worker.app import create_app
 from headway.worker.boot import UnreachableError, check_surroundings
 from headway.worker.logs import log_to_stderr
 from headway.worker.resources import Resources
-from headway.worker.shutdown import interrupt_before_sigkill
 
 
 def main() -> int:
@@ -40,8 +39,6 @@ def main() -> int:
         without_heartbeat=True,
         quiet=True,
     )
-    if env.pool == "prefork":
-        interrupt_before_sigkill(env.stop_timeout_s, resources.clock)
     # What exists now is left alone by the collector, or its first run in each child would copy all shared memory.
     gc.freeze()
     worker.start()

@@ -15,6 +15,8 @@ from headway.worker.guard import ProtectionGuard
 from headway.worker.health import PollWatch
 from headway.worker.lease import LeaseKeeper
 from headway.worker.settings import worker_settings
+from headway.worker.shutdown import OrderlyStop
+from headway.worker.stopping import Stop
 
 _REQUEST = "headway.worker.request:Request"
 
@@ -29,17 +31,19 @@ class WorkerTask(celery.Task):  # type: ignore[type-arg]  # generic in the stubs
         _refuse_coroutine(cls.name, cls.run)
 
 
-def configure(app: celery.Celery, env: WorkerEnv) -> None:
+def configure(app: celery.Celery, env: WorkerEnv, stop: Stop | None = None) -> None:
     """Give the app everything a worker of these lanes needs; call it before its tasks are evaluated or after.
+
+    ``stop`` is asked shortly before a stop's time is over; tasks that look at it can give their work back themselves.
 
     Raises:
         ContractError: the pool or the lane cannot be used, or a task is ``async def``. Tasks that Celery evaluates
             later raise it then.
     """
     # Where the bootsteps find it: Celery hands them the app and nothing else.
-    app.headway = (env, StageClock(env.speed))  # type: ignore[attr-defined]  # an attribute of our own
+    app.headway = (env, StageClock(env.speed), stop or Stop())  # type: ignore[attr-defined]  # an attribute of our own
     app.conf.update(worker_settings(env, StageClock(env.speed)))
-    app.steps["consumer"].update({LeaseKeeper, PollWatch, ProtectionGuard})
+    app.steps["consumer"].update({LeaseKeeper, OrderlyStop, PollWatch, ProtectionGuard})
     app.task_cls = "headway.worker.configuring:WorkerTask"
     if app.finalized:  # type: ignore[attr-defined]  # missing in the stubs
         app.Task.Request = _REQUEST

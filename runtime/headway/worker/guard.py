@@ -33,7 +33,7 @@ class ProtectionGuard(bootsteps.StartStopStep):
 
     def __init__(self, consumer: Any, **options: Any) -> None:
         super().__init__(consumer, **options)
-        env, self._clock = consumer.app.headway
+        env, self._clock, _ = consumer.app.headway
         self._agent_uri, self._minutes = env.agent_uri, env.protection_min
         self.enabled = env.protection and bool(env.agent_uri)
         if env.protection and not env.agent_uri:
@@ -74,7 +74,11 @@ class ProtectionGuard(bootsteps.StartStopStep):
         with self._lock:
             owed = self._protection.release_at is not None
         if owed:
-            self._ask(enabled=False)
+            self.release()
+
+    def release(self) -> None:
+        """Give the protection back, whatever is still held."""
+        self._ask(enabled=False)
 
     def paused(self) -> bool:
         """Return whether polls should wait: a message would meet an unanswered question, or a refusal."""

@@ -28,7 +28,7 @@ class PollWatch(bootsteps.StartStopStep):
 
     def __init__(self, consumer: Any, **options: Any) -> None:
         super().__init__(consumer, **options)
-        env, _ = consumer.app.headway
+        env, _, _ = consumer.app.headway
         self._stop_timeout_s = env.stop_timeout_s
         self._liveness = Liveness()
         self._over = threading.Event()

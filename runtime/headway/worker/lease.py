@@ -30,7 +30,8 @@ logger = logging.getLogger(__name__)
 
 #: SQS API reference, ChangeMessageVisibilityBatch: "up to 10 messages".
 _BATCH = 10
-_CONFIG = botocore.config.Config(connect_timeout=2, read_timeout=3, retries={"total_max_attempts": 2})
+#: A slow SQS is asked again at the next beat, and must not outlast a stop.
+CONFIG = botocore.config.Config(connect_timeout=2, read_timeout=3, retries={"total_max_attempts": 2})
 
 
 def batches(held: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
@@ -45,7 +46,7 @@ def batches(held: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
 def extend(
     client: "SQSClient", held: dict[str, str], wanted: Mapping[str, int], extending: AbstractContextManager[Any]
 ) -> None:
-    """Hide each message that is still held for its wanted seconds from now; what fails is tried at the next beat.
+    """Hide each message that is still held for its wanted seconds from now; 0 shows it. What fails is only logged.
 
     ``extending`` is entered for each request: whoever lets go of a message enters it too.
     """
@@ -98,10 +99,10 @@ class LeaseKeeper(bootsteps.StartStopStep):
         self._over.set()
 
     def _run(self) -> None:
-        env, clock = self._consumer.app.headway
+        env, clock, _ = self._consumer.app.headway
         # A session of its own: a child that is forked while its lock is held, during a refresh of credentials, must not
         # inherit that lock with boto3's default session.
-        client = boto3.session.Session().client("sqs", region_name=env.region, config=_CONFIG)
+        client = boto3.session.Session().client("sqs", region_name=env.region, config=CONFIG)
         leases, beat = Leases(visibility_s=visibility_s(env, clock)), beat_s(env, clock)
         while not self._over.wait(next_beat_s(beat, random.random())):  # noqa: S311  # jitter, no secret
             connection = self._consumer.connection

@@ -22,7 +22,8 @@ from headway.vision.client import ModelClient
 from headway.vision.frames import Splitter
 from headway.vision.gate import Gate, LoopThread
 from headway.worker.fleet import FleetQuota
-from headway.worker.settings import beat_s, visibility_s
+from headway.worker.settings import beat_s, soft_limit_s, visibility_s
+from headway.worker.stopping import Stop
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -50,6 +51,9 @@ class Resources:
         self.lease_s = visibility_s(env, clock)
         #: Wall seconds between two renewals of a claim.
         self.beat_s = beat_s(env, clock)
+        #: Wall seconds that one step may take.
+        self.soft_limit_s = soft_limit_s(env, clock)
+        self.stop = Stop()
         self.engine = connect(database)
         self.s3: S3Client = boto3.client("s3", region_name=env.region, config=_S3)
         self.loop = LoopThread()

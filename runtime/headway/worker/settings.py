@@ -29,6 +29,16 @@ def beat_s(env: WorkerEnv, clock: StageClock) -> float:
     return clock.wall(env.lease_beat_s, at_least=MIN_BEAT_S)
 
 
+def soft_limit_s(env: WorkerEnv, clock: StageClock) -> float:
+    """Return the wall seconds after which a task is interrupted."""
+    return clock.wall(env.soft_time_limit_s, at_least=min(env.soft_time_limit_s, MIN_SOFT_LIMIT_S))
+
+
+def hard_limit_s(env: WorkerEnv, clock: StageClock) -> float:
+    """Return the wall seconds after which a task's process is killed."""
+    return clock.wall(env.time_limit_s, at_least=min(env.time_limit_s, MIN_LIMIT_S))
+
+
 def worker_settings(env: WorkerEnv, clock: StageClock) -> Mapping[str, Any]:
     """Return the settings.
 
@@ -61,10 +71,8 @@ def worker_settings(env: WorkerEnv, clock: StageClock) -> Mapping[str, Any]:
         "task_acks_on_timeout": False,
         # Above 1, messages wait inside a worker while their visibility timeout runs.
         "worker_prefetch_multiplier": env.prefetch,
-        "task_soft_time_limit": clock.wall(
-            env.soft_time_limit_s, at_least=min(env.soft_time_limit_s, MIN_SOFT_LIMIT_S)
-        ),
-        "task_time_limit": clock.wall(env.time_limit_s, at_least=min(env.time_limit_s, MIN_LIMIT_S)),
+        "task_soft_time_limit": soft_limit_s(env, clock),
+        "task_time_limit": hard_limit_s(env, clock),
         # SQS has no fanout, so these could only fail (celery.worker.consumer.control).
         "worker_enable_remote_control": False,
         "worker_send_task_events": False,

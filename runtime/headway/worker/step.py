@@ -1,5 +1,6 @@
 """Makes one step's model call: claimed before, kept by a beat while it runs, finished by a guarded write after."""
 
+import asyncio
 import logging
 import math
 from collections.abc import Callable, Mapping
@@ -7,16 +8,15 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 import botocore.exceptions
-import sqlalchemy as sa
 import stamina
-from celery.exceptions import SoftTimeLimitExceeded
 
-from headway.jobs import Claim, Refusal, claim_step, finish_step, release_step, renew_claim
+from headway.jobs import Claim, Refusal, claim_step, finish_step, release_step
 from headway.vision.calls import Call, Origin
 from headway.vision.checks import Check, UnreadableError
 from headway.vision.client import CallError
-from headway.vision.gate import Running
+from headway.worker.holding import AWAY, ClaimLostError, TakenBackError, while_held
 from headway.worker.resources import Resources
+from headway.worker.stopping import StopAskedError
 from headway.worker.verdicts import BuryError, HandBackError
 
 logger = logging.getLogger(__name__)
@@ -38,14 +38,11 @@ _PASSING = (
     botocore.exceptions.ClientError,
 )
 
-#: The job store does not answer, or is failing over.
-_AWAY = (sa.exc.OperationalError, sa.exc.InterfaceError)
-
 T = TypeVar("T")
 
 
-class _ClaimLostError(Exception):
-    """Somebody else holds the step now, or its job has ended."""
+class _BrokenOffError(Exception):
+    """A stop was asked for in the middle of a write."""
 
 
 def run_step(step_id: UUID, resources: Resources) -> None:
@@ -56,27 +53,34 @@ def run_step(step_id: UUID, resources: Resources) -> None:
         HandBackError: somebody holds the step, or this attempt brought nothing.
     """
     try:
-        claim = _unhidden(lambda: claim_step(resources.engine, step_id, lease_s=resources.lease_s))
-    except SoftTimeLimitExceeded:
-        raise HandBackError("interrupted before its call", 0) from None
+        claim = _claimed(step_id, resources)
+    except StopAskedError as asked:
+        raise HandBackError(str(asked), 0) from None
     if isinstance(claim, Refusal):
         _refused(claim, resources)
         return
     paid: list[Call] = []
     try:
         result = _answer(claim, resources, paid)
-    except _ClaimLostError:
+    except ClaimLostError:
         logger.info("step %s: claim lost, its answer is discarded", step_id)
-        _persist(lambda: finish_step(resources.engine, claim, result=None, reason="claim lost", paid=paid))
+        _persist(lambda: finish_step(resources.engine, claim, result=None, reason="claim lost", paid=paid), resources)
     except (CallError, UnreadableError) as error:
         _gave_up(claim, resources, paid, str(error), final=isinstance(error, UnreadableError) or error.final)
-    except SoftTimeLimitExceeded:
-        _gave_up(claim, resources, paid, "interrupted: over its time limit, or its worker was stopped", again_s=0.0)
+    except (TakenBackError, StopAskedError) as error:
+        _gave_up(claim, resources, paid, str(error), again_s=0.0)
     except _PASSING as error:
         _gave_up(claim, resources, paid, repr(error))
     else:
-        if not _persist(lambda: finish_step(resources.engine, claim, result=result, paid=paid)):
+        if not _persist(lambda: finish_step(resources.engine, claim, result=result, paid=paid), resources):
             logger.info("step %s: its answer came too late and is discarded", step_id)
+
+
+def _claimed(step_id: UUID, resources: Resources) -> Claim | Refusal:
+    if resources.stop.asked:
+        raise StopAskedError
+    with resources.stop.breaking():
+        return claim_step(resources.engine, step_id, lease_s=resources.lease_s)
 
 
 def _refused(refusal: Refusal, resources: Resources) -> None:
@@ -100,26 +104,15 @@ def _answer(claim: Claim, resources: Resources, paid: list[Call]) -> Mapping[str
         paid.append(call)
         resources.log_call(call, origin)
 
-    png = resources.read(claim.image_key)
-    answer = resources.loop.submit(resources.asker.ask(check, png, origin, account))
+    async def answered() -> Mapping[str, Any]:
+        png = await asyncio.to_thread(resources.read, claim.image_key)
+        return await resources.asker.ask(check, png, origin, account)
+
+    answer = resources.loop.submit(answered())
     try:
-        return _while_held(answer, claim, resources)
+        return while_held(answer, claim, resources)
     finally:
         answer.abandon()
-
-
-def _while_held(answer: Running[T], claim: Claim, resources: Resources) -> T:
-    """Wait for the answer, and renew the claim at every beat."""
-    while not answer.wait(resources.beat_s):
-        try:
-            kept = _unhidden(lambda: renew_claim(resources.engine, claim, lease_s=resources.lease_s))
-        except _AWAY as error:
-            # The call is paid for: it goes on, and the guarded write decides.
-            logger.warning("step %s: claim not renewed: %s", claim.step_id, error.orig)
-        else:
-            if not kept:
-                raise _ClaimLostError
-    return answer.result()
 
 
 def _gave_up(
@@ -134,32 +127,19 @@ def _gave_up(
     if final or claim.attempt >= MAX_ATTEMPTS:
         reason = reason if final else f"gave up after {claim.attempt} attempts: {reason}"
         logger.warning("step %s failed: %s", claim.step_id, reason)
-        _persist(lambda: finish_step(resources.engine, claim, result=None, reason=reason, paid=paid))
+        _persist(lambda: finish_step(resources.engine, claim, result=None, reason=reason, paid=paid), resources)
         return
-    _persist(lambda: release_step(resources.engine, claim, reason=reason, paid=paid))
+    _persist(lambda: release_step(resources.engine, claim, reason=reason, paid=paid), resources)
     raise HandBackError(reason, math.ceil(resources.clock.wall(again_s)))
 
 
-def _persist(write: Callable[[], T]) -> T:
-    """Write what was paid for, again and again while the job store is away, and once more where it is interrupted."""
-    for attempt in stamina.retry_context(on=(*_AWAY, SoftTimeLimitExceeded), attempts=None, timeout=_PERSIST_S):
+def _persist(write: Callable[[], T], resources: Resources) -> T:
+    """Write what was paid for, again and again while the job store is away, and once more where a stop broke it off."""
+    for attempt in stamina.retry_context(on=(*AWAY, _BrokenOffError), attempts=None, timeout=_PERSIST_S):
         with attempt:
-            return _unhidden(write)
+            try:
+                with resources.stop.breaking():
+                    return write()
+            except StopAskedError:
+                raise _BrokenOffError from None
     raise AssertionError("retry_context returns or raises")
-
-
-def _unhidden(work: Callable[[], T]) -> T:
-    """Use the job store, and raise an interruption as what it is.
-
-    It may come in the middle of a statement. Then the connection cannot be rolled back either, and that error would
-    hide it: the call would go on until SIGKILL.
-    """
-    try:
-        return work()
-    except sa.exc.DBAPIError as error:
-        cause: BaseException | None = error
-        while cause is not None and not isinstance(cause, SoftTimeLimitExceeded):
-            cause = cause.__cause__ or cause.__context__
-        if cause is not None:
-            raise cause from None
-        raise

@@ -3,6 +3,8 @@
 import signal
 import time
 
+import pytest
+
 from headway.jobs import Claim, StepStatus, claim_step, tally
 from tests.runtime.support.stage import Stage
 from tests.runtime.support.waiting import until
@@ -111,14 +113,41 @@ def test_sigterm_lets_a_call_end(stage: Stage) -> None:
 
 
 def test_sigterm_interrupts_what_does_not_end_in_time(stage: Stage) -> None:
-    """A stop of 6 s and a call without end: gone before SIGKILL, the message visible, the step free to be claimed."""
+    """A stop of 12 s and a call without end: gone before SIGKILL, the message visible, the step free to be claimed."""
     step_id = stage.pending_step()
     stage.model.gate.clear()
-    with stage.worker(stop_timeout_s=6) as worker:
+    with stage.worker(stop_timeout_s=12) as worker:
         stage.send_step(step_id)
         until(lambda: stage.model.asked, what="the call")
-        assert worker.terminate(within_s=6) == 0
+        assert worker.terminate(within_s=12) == 0
         assert [line["outcome"] for line in worker.metrics] == ["abandoned"]
+    assert stage.counts() == (1, 0)
+    assert stage.step_status(step_id) is StepStatus.PENDING
+
+
+def test_a_second_sigterm_hands_back_at_once(stage: Stage) -> None:
+    """A stop of 120 s and a call without end: the second signal asks it back, the message is visible again."""
+    step_id = stage.pending_step()
+    stage.model.gate.clear()
+    with stage.worker(stop_timeout_s=120) as worker:
+        stage.send_step(step_id)
+        until(lambda: stage.model.asked, what="the call")
+        worker.process.send_signal(signal.SIGTERM)
+        until(lambda: "Warm shutdown" in worker.out, what="the first signal to be seen")
+        assert worker.terminate(within_s=20) == 0
+    assert stage.counts() == (1, 0)
+    assert stage.step_status(step_id) is StepStatus.PENDING
+
+
+@pytest.mark.parametrize("pool", ["threads", "solo"])
+def test_a_stop_asks_calls_back_from_pools_without_children(stage: Stage, pool: str) -> None:
+    """Celery's threads and solo pools would wait for the call, and strand its message when they are killed."""
+    step_id = stage.pending_step()
+    stage.model.gate.clear()
+    with stage.worker(pool=pool, concurrency=1, stop_timeout_s=6) as worker:
+        stage.send_step(step_id)
+        until(lambda: stage.model.asked, what="the call")
+        assert worker.terminate(within_s=20) == 0
     assert stage.counts() == (1, 0)
     assert stage.step_status(step_id) is StepStatus.PENDING
 

@@ -90,5 +90,5 @@ def test_a_lane_without_a_queue_is_refused() -> None:
 
 
 def test_calls_are_interrupted_before_a_stop_is_over() -> None:
-    """Fifteen stage seconds before it, or half of it where the stage is too fast for that."""
+    """Fifteen stage seconds before it, or half of a shorter stop."""
     assert doctest.testmod(shutdown).failed == 0

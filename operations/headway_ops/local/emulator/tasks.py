@@ -14,7 +14,7 @@ from headway_ops.local.processes import Ledger, signal_group, spawn
 from headway_ops.loop import Task, TaskState
 
 #: A process gets no less than this in wall seconds to stop, however fast the stage runs.
-_MIN_STOP_WALL_S = 5.0
+_MIN_STOP_WALL_S = 12.0
 
 
 class LocalTask:
