@@ -78,6 +78,27 @@ class Model(_Frozen):
     secret_arn: str
 
 
+class Web(_Frozen):
+    """The producer's web service, and who may reach it."""
+
+    cpu_units: int
+    memory_mib: int
+    tasks: int
+    port: int
+    max_upload_bytes: int
+    max_body_bytes: int
+    max_requests: int
+    idle_timeout_s: int
+    keepalive_s: int
+    watch_every_s: float
+    session_min: int
+    stop_timeout_s: int
+    internet_facing: bool
+    allowed_cidrs: list[str]
+    certificate_arn: str
+    token_secret_arn: str
+
+
 class JobStore(_Frozen):
     """The PostgreSQL database: imported by its secret, or created."""
 
@@ -145,6 +166,7 @@ class StageSettings(_Frozen):
     services: Services
     scaling: Scaling
     model: Model
+    web: Web
     job_store: JobStore
     network: Network
     cluster: Cluster

@@ -7,18 +7,14 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_iam as iam
-from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
-from headway.contract import BLOCKS_PREFIX, DRAWINGS_PREFIX, DatabaseSecret, Environment, ModelSecret, WorkerEnv
+from headway.contract import BLOCKS_PREFIX, DRAWINGS_PREFIX, DatabaseSecret, ModelSecret, WorkerEnv
+from headway_cdk.hardened import add_container, allow, task_definition
 from headway_cdk.lanes import Lane
 from headway_cdk.network import task_subnets
-
-#: The uid and gid of the image's user; the only folder it can write is the /tmp volume.
-USER = "10001:10001"
-_WRITABLE = "/tmp"  # noqa: S108  # a mount point of the task's own empty volume, not a shared folder
 
 
 class WorkerService(Construct):
@@ -53,8 +49,19 @@ class WorkerService(Construct):
     ) -> None:
         _check(environment, lane)
         super().__init__(scope, id_)
-        self.task_definition = self._task_definition(cpu_units, memory_mib)
-        self._container(image, environment, {"Database": database_secret, "Model": model_secret})
+        self.task_definition = task_definition(self, cpu_units=cpu_units, memory_mib=memory_mib)
+        add_container(
+            self,
+            "Worker",
+            definition=self.task_definition,
+            image=image,
+            command=["python", "-m", "headway.worker"],
+            environment=environment,
+            secrets={DatabaseSecret: database_secret, ModelSecret: model_secret},
+            stop_timeout_s=environment.stop_timeout_s,
+            log_prefix=environment.lane,
+            health_check=_consuming(),
+        )
         self._grants(environment, cluster, lane, sends_to, drawings)
         public = not cluster.vpc.private_subnets
         own_group = ec2.SecurityGroup(self, "SecurityGroup", vpc=cluster.vpc, description=f"{environment.lane} workers")
@@ -90,51 +97,6 @@ class WorkerService(Construct):
             treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
         )
 
-    def _task_definition(self, cpu_units: int, memory_mib: int) -> ecs.FargateTaskDefinition:
-        definition = ecs.FargateTaskDefinition(
-            self,
-            "Task",
-            cpu=cpu_units,
-            memory_limit_mib=memory_mib,
-            runtime_platform=ecs.RuntimePlatform(
-                cpu_architecture=ecs.CpuArchitecture.X86_64, operating_system_family=ecs.OperatingSystemFamily.LINUX
-            ),
-        )
-        definition.add_volume(name="tmp")
-        return definition
-
-    def _container(
-        self, image: ecs.ContainerImage, environment: WorkerEnv, secrets: dict[str, secretsmanager.ISecret]
-    ) -> None:
-        linux = ecs.LinuxParameters(
-            self,
-            "Linux",
-            # An init process reaps orphans and passes SIGTERM on (ECS LinuxParameters, initProcessEnabled).
-            init_process_enabled=True,
-        )
-        # Fargate lets a task drop any capability and add only SYS_PTRACE (ECS KernelCapabilities).
-        linux.drop_capabilities(ecs.Capability.ALL)
-        container = self.task_definition.add_container(
-            "Worker",
-            image=image,
-            command=["python", "-m", "headway.worker"],
-            environment=environment.to_env(),
-            secrets={
-                **_by_key(DatabaseSecret, secrets["Database"]),
-                **_by_key(ModelSecret, secrets["Model"]),
-            },
-            user=USER,
-            readonly_root_filesystem=True,
-            linux_parameters=linux,
-            stop_timeout=cdk.Duration.seconds(environment.stop_timeout_s),
-            health_check=_consuming(),
-            logging=ecs.LogDriver.aws_logs(
-                stream_prefix=environment.lane,
-                log_group=logs.LogGroup(self, "Logs", retention=logs.RetentionDays.THREE_MONTHS),
-            ),
-        )
-        container.add_mount_points(ecs.MountPoint(container_path=_WRITABLE, read_only=False, source_volume="tmp"))
-
     def _grants(
         self,
         environment: WorkerEnv,
@@ -149,8 +111,8 @@ class WorkerService(Construct):
         for other in sends_to:
             other.grant_send(role)
         blocks = drawings.arn_for_objects(f"{BLOCKS_PREFIX}*")
-        _allow(role, "s3:GetObject", drawings.arn_for_objects(f"{DRAWINGS_PREFIX}*"), blocks)
-        _allow(role, "s3:PutObject", blocks)
+        allow(role, "s3:GetObject", drawings.arn_for_objects(f"{DRAWINGS_PREFIX}*"), blocks)
+        allow(role, "s3:PutObject", blocks)
         if environment.protection:
             grant_task_protection(role, cluster, actions=["ecs:UpdateTaskProtection", "ecs:GetTaskProtection"])
 
@@ -186,14 +148,6 @@ def _consuming() -> ecs.HealthCheck:
         retries=3,
         start_period=cdk.Duration.seconds(120),
     )
-
-
-def _allow(grantee: iam.IGrantable, action: str, *arns: str) -> None:
-    iam.Grant.add_to_principal(grantee=grantee, actions=[action], resource_arns=list(arns))
-
-
-def _by_key(contract: type[Environment], secret: secretsmanager.ISecret) -> dict[str, ecs.Secret]:
-    return {variable: ecs.Secret.from_secrets_manager(secret, key) for key, variable in contract.variables().items()}
 
 
 def _check(environment: WorkerEnv, lane: Lane) -> None:

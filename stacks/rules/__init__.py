@@ -8,6 +8,7 @@ from stacks.rules.problem import Problem
 from stacks.rules.scaling import scaling_problems
 from stacks.rules.services import budget_problems, service_problems
 from stacks.rules.stage import import_problems, laptop_problems, model_problems
+from stacks.rules.web import web_problems
 
 if TYPE_CHECKING:
     from stacks.settings import StageSettings
@@ -25,5 +26,6 @@ def problems(stage: "StageSettings") -> Iterator[Problem]:
     yield from budget_problems(stage)
     yield from scaling_problems(stage)
     yield from model_problems(stage)
+    yield from web_problems(stage)
     yield from import_problems(stage)
     yield from laptop_problems(stage)
