@@ -203,6 +203,20 @@ class PublisherEnv(BrokerEnv):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ReconcilerEnv(BrokerEnv):
+    """What the reconciler needs; durations are stage seconds.
+
+    ``idle_limit_s`` without a sign of life end a job; ``lease_s`` is the longest that a message stays hidden without
+    one. ``fast_queue`` is the rollout switch, as for every sender.
+    """
+
+    dead_letter_urls: Mapping[str, str]
+    fast_queue: str = variable("FAST_QUEUE", "")
+    idle_limit_s: int
+    lease_s: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class DatabaseSecret(Environment):
     """The job store's coordinates, one variable a key of its secret; ECS injects them, no template holds them.
 

@@ -38,6 +38,11 @@ def connect(secret: DatabaseSecret, *, ping: bool = True) -> sa.Engine:
     )
 
 
+def at_once(engine: sa.Engine) -> sa.Connection:
+    """Return a connection whose statements are transactions: one round trip each."""
+    return engine.execution_options(isolation_level="AUTOCOMMIT").connect()
+
+
 def check(engine: sa.Engine) -> None:
     """Ask for the job store's newest part.
 
@@ -46,7 +51,7 @@ def check(engine: sa.Engine) -> None:
     """
     try:
         with engine.connect() as connection:
-            if connection.scalar(sa.text("SELECT to_regprocedure('begin_job(uuid)')")) is None:
+            if connection.scalar(sa.text("SELECT to_regprocedure('bury_step(uuid, text, text)')")) is None:
                 raise JobStoreError("job store: not upgraded; run `python -m headway.jobs upgrade`")
     except sa.exc.OperationalError as error:
         raise JobStoreError(f"job store: {first_line(error)}") from None

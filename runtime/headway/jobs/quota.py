@@ -15,7 +15,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from headway.jobs.database import JobStoreError, first_line
+from headway.jobs.database import JobStoreError, at_once, first_line
 from headway.jobs.schema import call_leases, call_quota
 
 #: A silence of so many beats is an outage: no holder could renew, so that what has expired says nothing of its holder.
@@ -111,7 +111,7 @@ def ask(engine: sa.Engine, lease: UUID, *, calls: int, terms: LeaseTerms) -> Sta
 
 def look(engine: sa.Engine, lease: UUID, *, calls: int) -> Standing:
     """Return where the lease stands: one statement without a lock, and no more than a reason to ask again."""
-    with _at_once(engine) as connection:
+    with at_once(engine) as connection:
         return _standing(connection, lease, calls)
 
 
@@ -125,13 +125,8 @@ def renew(engine: sa.Engine, lease: UUID, *, terms: LeaseTerms) -> bool:
 
 def give_back(engine: sa.Engine, lease: UUID) -> None:
     """Give the lease, or the place in the line, back; nothing happens where it was given back already."""
-    with _at_once(engine) as connection:
+    with at_once(engine) as connection:
         connection.execute(sa.delete(call_leases).where(call_leases.c.id == lease))
-
-
-def _at_once(engine: sa.Engine) -> sa.Connection:
-    """Return a connection whose statements are transactions: one round trip each."""
-    return engine.execution_options(isolation_level="AUTOCOMMIT").connect()
 
 
 def _in(seconds: float) -> sa.ColumnElement[Any]:

@@ -45,6 +45,10 @@ jobs = sa.Table(
     _time("updated_at", now=True),
     _time("started_at"),
     _time("finished_at"),
+    #: When its message was sent once more.
+    _time("requeued_at"),
+    sa.Index("jobs_open_idx", "updated_at", "id", postgresql_where=sa.text("status IN ('pending', 'running')")),
+    sa.Index("jobs_begun_idx", "created_at", postgresql_where=sa.text("started_at IS NOT NULL")),
 )
 
 blocks = sa.Table(
@@ -76,8 +80,12 @@ steps = sa.Table(
     _time("updated_at", now=True),
     _time("started_at"),
     _time("finished_at"),
+    #: The attempt before which its message was sent once more.
+    sa.Column("requeued_at_attempt", sa.Integer),
     sa.UniqueConstraint("block_id", "check_name"),
     sa.Index("steps_open_idx", "job_id", postgresql_where=sa.text("status IN ('pending', 'running')")),
+    sa.Index("steps_pending_idx", "updated_at", "id", postgresql_where=sa.text("status = 'pending'")),
+    sa.Index("steps_claimed_idx", "created_at", postgresql_where=sa.text("attempt > 0")),
 )
 
 #: One row for each model call, accepted or not: what was paid for.

@@ -2,7 +2,7 @@
 
 job   pending -> running -> succeeded | failed | canceled      (pending may also fail or be canceled)
 step  pending -> running -> succeeded | failed | canceled      (running may go back to pending, or be claimed again;
-                                                                pending may also be canceled)
+                                                                pending may also be canceled, or fail)
 
 The job store's own functions move them, and nothing else can (migrations/versions/writers.py): each locks the job's row
 first and the step's second, writes only what the state at hand allows, and records one event for each transition.
