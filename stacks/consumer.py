@@ -42,14 +42,14 @@ class ConsumerStack(cdk.Stack):
         store: JobStoreStack,
     ) -> None:
         super().__init__(scope, id_, stack_name=stack_name)
-        cluster = self._cluster(settings, vpc_for(self, settings, vpc))
-        image = self._image(settings)
+        self.cluster = self._cluster(settings, vpc_for(self, settings, vpc))
+        self.image = self._image(settings)
         self.services = {
             name: WorkerService(
                 self,
                 name.capitalize(),
-                cluster=cluster,
-                image=image,
+                cluster=self.cluster,
+                image=self.image,
                 environment=self._environment(settings, name, queues, store),
                 lane=queues.lanes[name],
                 sends_to=[queues.lanes[SCALED]],
@@ -68,7 +68,7 @@ class ConsumerStack(cdk.Stack):
             self,
             "Publisher",
             stage=settings.name,
-            cluster=cluster,
+            cluster=self.cluster,
             service=scaled,
             lanes=queues.lanes,
             plan=settings.plan,
@@ -77,7 +77,7 @@ class ConsumerStack(cdk.Stack):
         self.scaling = BacklogScaling(
             self,
             "Scaling",
-            cluster=cluster,
+            cluster=self.cluster,
             service=scaled,
             plan=settings.plan,
             policy=_policy(settings),

@@ -35,7 +35,13 @@ class Deployment(cdk.Stage):
             store=store,
         )
         producer = ProducerStack(
-            self, "Producer", settings=settings, stack_name=f"{prefix}-producer", queues=queues, store=store
+            self,
+            "Producer",
+            settings=settings,
+            stack_name=f"{prefix}-producer",
+            queues=queues,
+            store=store,
+            consumer=consumer,
         )
         # Stacks that only share references deploy side by side; the promotion order is stated, not inferred.
         for earlier in (queues, store):

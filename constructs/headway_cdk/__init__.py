@@ -6,6 +6,7 @@ from headway_cdk.image import build_image, import_image
 from headway_cdk.job_store import Drawings, JobDatabase
 from headway_cdk.lanes import Lane
 from headway_cdk.network import create_vpc, import_vpc
+from headway_cdk.web_service import WebService
 from headway_cdk.worker_service import WorkerService
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "ExactCapacity",
     "JobDatabase",
     "Lane",
+    "WebService",
     "WorkerService",
     "build_image",
     "create_vpc",

@@ -15,10 +15,20 @@ from headway.contract import (
     ModelSecret,
     ProducerEnv,
     PublisherEnv,
+    WebEnv,
+    WebSecret,
     WorkerEnv,
 )
 
-CONTRACTS: list[type[Environment]] = [ProducerEnv, WorkerEnv, PublisherEnv, DatabaseSecret, ModelSecret]
+CONTRACTS: list[type[Environment]] = [
+    ProducerEnv,
+    WebEnv,
+    WorkerEnv,
+    PublisherEnv,
+    DatabaseSecret,
+    ModelSecret,
+    WebSecret,
+]
 
 #: Text that an environment variable can carry: no NUL, and no blanks around it, which are not significant.
 texts = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"), min_size=1).filter(

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from headway.contract import DatabaseSecret, ModelSecret
+from headway.contract import DatabaseSecret, ModelSecret, WebSecret
 from tests.synth import Synthesized, as_list, stage, statements
 
 STAGES = ("dev", "prod", "local")
@@ -105,12 +105,14 @@ def test_open_resources_are_the_ones_aws_cannot_name(name: str) -> None:
 
 @pytest.mark.parametrize("name", STAGES)
 def test_no_plain_variable_is_a_secret(name: str) -> None:
-    """Neither task definition nor function has a database or model secret among its plain variables."""
-    secret = {*DatabaseSecret.variables().values(), *ModelSecret.variables().values()}
+    """Neither task definition nor function has a secret among its plain variables."""
+    secrets = (DatabaseSecret, ModelSecret, WebSecret)
+    secret = {variable for contract in secrets for variable in contract.variables().values()}
     built = stage(name)
     plain = {
         variable["Name"]
-        for definition in built.of("consumer", "AWS::ECS::TaskDefinition").values()
+        for stack in ("consumer", "producer")
+        for definition in built.of(stack, "AWS::ECS::TaskDefinition").values()
         for container in definition["ContainerDefinitions"]
         for variable in container["Environment"]
     } | {

@@ -38,8 +38,15 @@ def up(stage: Stage = "local", speed: Speed = None, as_json: Json = False) -> No
     _pid(stage).write_text(str(keeper.pid), encoding="ascii")
     running = _wait_until_up(stage, keeper, log)
     narrate(f"stage {stage} is up: AWS at {running.emulator.endpoint}, its files in {running.emulator.directory}")
+    narrate(f"its page is at {running.web_url}, its token {running.web_token}")
     if as_json:
-        where = {"stage": stage, "endpoint": running.emulator.endpoint, "directory": running.emulator.directory}
+        where = {
+            "stage": stage,
+            "endpoint": running.emulator.endpoint,
+            "directory": running.emulator.directory,
+            "web": running.web_url,
+            "token": running.web_token,
+        }
         sys.stdout.write(json.dumps(where) + "\n")
 
 

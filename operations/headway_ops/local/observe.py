@@ -83,14 +83,16 @@ class Observer:
         for cluster in self._ecs.list_clusters()["clusterArns"]:
             for arn in self._ecs.list_services(cluster=cluster)["serviceArns"]:
                 service = self._ecs.describe_services(cluster=cluster, services=[arn])["services"][0]
-                found.append((self._lane_of_definition(service["taskDefinition"]), (cluster, service["serviceName"])))
+                lane = self._lane_of_definition(service["taskDefinition"])
+                if lane is not None:
+                    found.append((lane, (cluster, service["serviceName"])))
         return found
 
-    def _lane_of_definition(self, arn: str) -> str:
+    def _lane_of_definition(self, arn: str) -> str | None:
+        """Return the lane that a service's tasks consume; None for a service of another kind."""
         definition = self._ecs.describe_task_definition(taskDefinition=arn)["taskDefinition"]
         environment = definition["containerDefinitions"][0]["environment"]
-        lane: str = next(pair["value"] for pair in environment if pair["name"] == "HEADWAY_LANE")
-        return lane
+        return next((pair["value"] for pair in environment if pair["name"] == "HEADWAY_LANE"), None)
 
     def _lane(self, url: str) -> LaneView:
         names = ("ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible")

@@ -12,7 +12,7 @@ from headway.contract import DatabaseSecret
 from headway_ops.local import aws
 from headway_ops.local.emulator.config import EmulatorConfig
 from headway_ops.local.errors import UnreachableError
-from headway_ops.local.ports import answers
+from headway_ops.local.ports import LOOPBACK, answers
 from headway_ops.local.project import PROJECT
 
 _RECORD = "stage.json"
@@ -31,7 +31,13 @@ class LocalStage:
     emulator: EmulatorConfig
     database: DatabaseSecret
     model_port: int
+    web_token: str
     deploy_s: float
+
+    @property
+    def web_url(self) -> str:
+        """Where the stage's web service answers: its load balancer."""
+        return f"http://{LOOPBACK}:{self.emulator.web_port}"
 
     def client(self, service: str) -> Any:
         """Return a boto3 client of the emulated account."""

@@ -4,6 +4,7 @@ import dataclasses
 import fcntl
 import json
 import os
+import secrets
 import shutil
 import signal
 import sys
@@ -76,7 +77,8 @@ def _start(
     report("migrating the job store")
     server.upgrade()
     model_port = free_port()
-    emulator = _emulator_config(settings, directory, database, model_port, speed, seed)
+    web_token = secrets.token_urlsafe(32)
+    emulator = _emulator_config(settings, directory, database, model_port, web_token, speed, seed)
     running.enter_context(_model(settings, emulator, ledger))
     running.enter_context(aws.emulator(emulator))
     deploy.finish(synth, log)
@@ -89,6 +91,7 @@ def _start(
         emulator=emulator,
         database=database,
         model_port=model_port,
+        web_token=web_token,
         deploy_s=time.monotonic() - began,
     )
 
@@ -114,7 +117,13 @@ def _clear(directory: Path) -> None:
 
 
 def _emulator_config(
-    settings: StageSettings, directory: Path, database: DatabaseSecret, model_port: int, speed: float, seed: int
+    settings: StageSettings,
+    directory: Path,
+    database: DatabaseSecret,
+    model_port: int,
+    web_token: str,
+    speed: float,
+    seed: int,
 ) -> EmulatorConfig:
     assert settings.laptop is not None  # noqa: S101  # local_stage refuses a stage without
     secret = {key: str(value) for key, value in dataclasses.asdict(database).items()}
@@ -123,6 +132,7 @@ def _emulator_config(
         region=settings.region,
         port=free_port(),
         agent_port=free_port(),
+        web_port=free_port(),
         speed=speed,
         task_start_min_s=settings.laptop.task_start_min_s,
         task_start_max_s=settings.laptop.task_start_max_s,
@@ -132,6 +142,7 @@ def _emulator_config(
         secrets={
             settings.job_store.secret_arn: json.dumps(secret),
             settings.model.secret_arn: json.dumps({"api_key": "local"}),
+            settings.web.token_secret_arn: json.dumps({"token": web_token}),
         },
         directory=str(directory),
     )

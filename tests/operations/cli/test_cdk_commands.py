@@ -27,6 +27,7 @@ def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatorConfig
         region=local.region,
         port=free_port(),
         agent_port=free_port(),
+        web_port=free_port(),
         speed=1,
         task_start_min_s=3_600,
         task_start_max_s=3_600,

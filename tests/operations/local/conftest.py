@@ -20,6 +20,7 @@ def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatorConfig
         region="us-east-1",
         port=free_port(),
         agent_port=free_port(),
+        web_port=free_port(),
         speed=60,
         task_start_min_s=6,
         task_start_max_s=12,

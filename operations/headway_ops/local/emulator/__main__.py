@@ -9,12 +9,13 @@ from ministack.services import cloudwatch, ecs, eventbridge, lambda_svc, secrets
 
 from headway_ops.local.emulator import autoscaling, metrics, resources, services, stage_time
 from headway_ops.local.emulator.agent import serve_agent
+from headway_ops.local.emulator.balancer import serve_balancer
 from headway_ops.local.emulator.conductor import Conductor
 from headway_ops.local.emulator.config import EmulatorConfig
 
 
 def main() -> None:
-    """Patch what is missing, start the conductor and the agent, and serve until the process is ended."""
+    """Patch what is missing, start the conductor, the agent and the load balancer, and serve until the process ends."""
     config = EmulatorConfig.read()
     clock = stage_time.StageTime(speed=config.speed)
     conductor = Conductor(config, clock)
@@ -33,6 +34,7 @@ def main() -> None:
 
     threading.Thread(target=conduct, name="conductor", daemon=True).start()
     serve_agent(config, conductor)
+    serve_balancer(config.web_port, conductor.addresses)
     app.main()
 
 

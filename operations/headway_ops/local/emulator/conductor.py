@@ -72,6 +72,11 @@ class Conductor:
         with self._lock:
             return self._fleet.arn_of(task_id)
 
+    def addresses(self) -> list[tuple[str, int]]:
+        """Return where the tasks behind the load balancer listen."""
+        with self._lock:
+            return self._fleet.addresses()
+
     def stop(self, arn: str, reason: str) -> None:
         """Begin to stop a task; an unknown one is fine."""
         with self._lock:

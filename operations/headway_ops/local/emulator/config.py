@@ -17,13 +17,14 @@ class EmulatorConfig:
 
     ``hosts`` maps host names that the template uses to the loopback addresses that answer for them, ``secrets`` the
     ARNs that it imports to the values behind them.
-    ``python`` is the interpreter that stands for the image's.
+    ``python`` is the interpreter that stands for the image's, ``web_port`` where the load balancer answers.
     """
 
     account: str
     region: str
     port: int
     agent_port: int
+    web_port: int
     speed: float
     task_start_min_s: float
     task_start_max_s: float

@@ -40,6 +40,10 @@ class Fleet:
         """Return a service's tasks as the scheduler sees them."""
         return [task.seen(arn) for arn, task in self._tasks.items() if task.service == service]
 
+    def addresses(self) -> list[tuple[str, int]]:
+        """Return where the running tasks listen, of those that do."""
+        return [task.address for task in self._tasks.values() if task.address and task.state is TaskState.RUNNING]
+
     def start(self, service: str, record: dict[str, Any], action: Start) -> None:
         """Start tasks of a service; each process begins after its start delay."""
         cluster, _, name = service.partition("/")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from headway_ops.local.emulator.config import EmulatorConfig
+from headway_ops.local.ports import LOOPBACK, free_port
 
 #: A task's stop timeout where its definition names none (ECS ContainerDefinition, Fargate).
 DEFAULT_STOP_TIMEOUT_S = 30
@@ -18,9 +19,13 @@ def command_of(container: Mapping[str, Any], config: EmulatorConfig) -> list[str
 
 
 def environment_of(
-    container: Mapping[str, Any], secret_values: Mapping[str, str], task_id: str, config: EmulatorConfig
+    container: Mapping[str, Any],
+    secret_values: Mapping[str, str],
+    task_id: str,
+    config: EmulatorConfig,
+    address: tuple[str, int] | None = None,
 ) -> dict[str, str]:
-    """Return what ECS would put into the container, and where its AWS calls go.
+    """Return what ECS would put into the container, where its AWS calls go, and at which address it is to listen.
 
     Nothing of the emulator's own environment leaks in: a variable that the definition forgets is missing here too.
     """
@@ -39,7 +44,13 @@ def environment_of(
         "AWS_ENDPOINT_URL": config.endpoint,
         "AWS_ACCESS_KEY_ID": config.account,
         "AWS_SECRET_ACCESS_KEY": secrets.token_hex(16),
+        **({"HEADWAY_BIND": f"{address[0]}:{address[1]}"} if address else {}),
     }
+
+
+def address_of(container: Mapping[str, Any]) -> tuple[str, int] | None:
+    """Return where a container that listens is reached: on AWS each task has an address, here each has a port."""
+    return (LOOPBACK, free_port()) if container.get("portMappings") else None
 
 
 def writable_of(task_id: str, config: EmulatorConfig) -> Path:

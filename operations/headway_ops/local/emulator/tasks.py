@@ -8,7 +8,7 @@ from typing import Any
 from ministack.services import ecs
 
 from headway_ops.local.emulator.config import EmulatorConfig
-from headway_ops.local.emulator.launcher import command_of, environment_of, stop_timeout_of, writable_of
+from headway_ops.local.emulator.launcher import address_of, command_of, environment_of, stop_timeout_of, writable_of
 from headway_ops.local.emulator.stage_time import StageTime
 from headway_ops.local.processes import Ledger, signal_group, spawn
 from headway_ops.loop import Task, TaskState
@@ -38,6 +38,7 @@ class LocalTask:
         self.exit_code: int | None = None
         self.failure = ""
         self._container = definition["containerDefinitions"][0]
+        self.address = address_of(self._container)
         self._revision = definition["taskDefinitionArn"]
         self._config = config
         self._ledger = ledger
@@ -88,7 +89,7 @@ class LocalTask:
         name = self.service.rpartition("/")[2]
         self._process = spawn(
             command_of(self._container, self._config),
-            env=environment_of(self._container, secret_values, self.id, self._config),
+            env=environment_of(self._container, secret_values, self.id, self._config, self.address),
             log=self._config.logs / f"{name}-{self.id[:8]}.log",
             ledger=self._ledger,
         )
