@@ -14,6 +14,7 @@ RUN_BY = {
     "headway submit drawing.png": "tests/operations/cli/test_local_stage.py",
     "headway status": "tests/operations/cli/test_local_stage.py",
     "headway down": "tests/operations/cli/test_local_stage.py",
+    "headway simulate --stage prod --workload burst": "tests/operations/cli/test_simulate.py",
     "pip install -r requirements.txt": "tests/test_requirements.py",
     "cdk bootstrap": "operations/headway_ops/local/deploy.py",
     "cdk deploy 'dev/*'": "operations/headway_ops/local/deploy.py",

@@ -9,9 +9,10 @@ import typer
 
 from headway.contract import ContractError
 from headway.jobs.database import JobStoreError
-from headway_ops.cli import demo, jobs, local, worker
+from headway_ops.cli import demo, jobs, local, simulate, worker
 from headway_ops.local.errors import StageError
 from headway_ops.local.interrupts import raise_on_signals
+from headway_ops.simulate.workload import WorkloadError
 from stacks.loading import SettingsError
 
 app = typer.Typer(
@@ -26,6 +27,7 @@ app.command()(local.up)
 app.command()(local.down)
 app.command()(jobs.submit)
 app.command()(jobs.status)
+app.command("simulate")(simulate.simulate_command)
 app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(worker.worker)
 
 
@@ -34,7 +36,7 @@ def main() -> None:
     raise_on_signals()
     try:
         app()
-    except (SettingsError, ContractError) as error:
+    except (SettingsError, ContractError, WorkloadError) as error:
         _fail(error, 3)
     except StageError as error:
         _fail(error, error.exit_code)

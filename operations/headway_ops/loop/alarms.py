@@ -80,21 +80,25 @@ class AlarmSpec:
 
 def evaluate(spec: AlarmSpec, window: Sequence[float | None], current: AlarmState) -> AlarmState:
     """Return the alarm's next state for a window of datapoints, oldest first; None is a period without data."""
-    recent = [(age, value) for age, value in enumerate(reversed(window), start=1) if value is not None]
-    used = recent[: spec.evaluation_periods]
-    breaching = sum(spec.breaches(value) for _, value in used)
-    missing = spec.evaluation_periods - len(used)
+    known = breaching = oldest = 0
+    for age, value in enumerate(reversed(window), start=1):
+        if value is not None:
+            known, oldest = known + 1, age
+            breaching += spec.breaches(value)
+            if known == spec.evaluation_periods:
+                break
+    missing = spec.evaluation_periods - known
     if breaching >= spec.datapoints_to_alarm:
         return AlarmState.ALARM
     if missing == 0 or spec.treat_missing is TreatMissing.NOT_BREACHING:
         return AlarmState.OK
     if spec.treat_missing is TreatMissing.BREACHING:
         return AlarmState.ALARM if breaching + missing >= spec.datapoints_to_alarm else AlarmState.OK
-    if not used:
+    if not known:
         return current if spec.treat_missing is TreatMissing.IGNORE else AlarmState.INSUFFICIENT_DATA
-    if breaching < len(used):
+    if breaching < known:
         return AlarmState.OK
     # All that is known breaches, but too little is known. `missing` alarms once the oldest breach is old enough that
     # later datapoints could not have undone it; before that, and under `ignore`, the state is kept.
-    old_enough = used[-1][0] >= spec.datapoints_to_alarm
+    old_enough = oldest >= spec.datapoints_to_alarm
     return AlarmState.ALARM if old_enough and spec.treat_missing is TreatMissing.MISSING else current

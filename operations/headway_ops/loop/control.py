@@ -1,7 +1,7 @@
 """Metrics in, desired counts out: the alarms and policies of a stage, stepped by an injected clock."""
 
 import math
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from statistics import fmean
@@ -57,11 +57,14 @@ class ControlLoop:
     _alarms: dict[str, _Alarm] = field(default_factory=dict)
     _policies: dict[str, _Policy] = field(default_factory=dict)
     _scalings: dict[str, Scaling] = field(default_factory=dict)
-    _points: dict[MetricKey, list[tuple[float, float]]] = field(default_factory=lambda: defaultdict(list))
+    _points: dict[MetricKey, deque[tuple[float, float]]] = field(default_factory=lambda: defaultdict(deque))
+    #: How far back a metric's alarms look, in seconds.
+    _reach: dict[MetricKey, float] = field(default_factory=dict)
 
     def add_alarm(self, spec: AlarmSpec) -> None:
         """Add an alarm, or replace the one of that name; its state starts as INSUFFICIENT_DATA."""
         self._alarms[spec.name] = _Alarm(spec=spec)
+        self._measure()
 
     def add_target(self, service: str, target: Target) -> None:
         """Add a service's bounds, or replace them; a count outside them moves to the nearer bound."""
@@ -76,6 +79,7 @@ class ControlLoop:
         """Forget an alarm, a policy or a target; an unknown name is fine."""
         for known in (self._alarms, self._policies, self._scalings):
             known.pop(name, None)
+        self._measure()
 
     def state(self, alarm: str) -> AlarmState:
         """Return an alarm's state.
@@ -127,19 +131,21 @@ class ControlLoop:
         """Return the statistic of each period in the evaluation range, oldest first."""
         count, period = spec.range_periods, spec.period_s
         buckets: list[list[float]] = [[] for _ in range(count)]
+        start = end - count * period
         for at, value in self._points.get(spec.metric, ()):
-            index = count - 1 - math.floor((end - 1e-9 - at) / period)
-            if at < end and 0 <= index < count:
-                buckets[index].append(value)
+            if start <= at < end:
+                buckets[min(int((at - start) // period), count - 1)].append(value)
         statistic = _STATISTICS[spec.statistic]
         return [statistic(bucket) if bucket else None for bucket in buckets]
 
+    def _measure(self) -> None:
+        self._reach.clear()
+        for spec in (alarm.spec for alarm in self._alarms.values()):
+            back = (spec.range_periods + 1) * spec.period_s
+            self._reach[spec.metric] = max(back, self._reach.get(spec.metric, 0.0))
+
     def _forget(self, now: float) -> None:
-        reach: dict[MetricKey, float] = {}
-        for alarm in self._alarms.values():
-            back = (alarm.spec.range_periods + 1) * alarm.spec.period_s
-            reach[alarm.spec.metric] = max(back, reach.get(alarm.spec.metric, 0.0))
         for metric, points in self._points.items():
-            oldest = now - reach.get(metric, 0.0)
-            if points and points[0][0] < oldest:
-                points[:] = [point for point in points if point[0] >= oldest]
+            oldest = now - self._reach.get(metric, 0.0)
+            while points and points[0][0] < oldest:
+                points.popleft()

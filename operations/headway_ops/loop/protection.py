@@ -4,6 +4,7 @@ Modelled from the ECS developer guide ("Protect your Amazon ECS tasks from being
 the UpdateTaskProtection API: 1..2,880 minutes, 120 by default, each call starts the time anew.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 DEFAULT_MIN = 120
@@ -28,6 +29,11 @@ class Protections:
         """Return whether a scale-in must leave ``task`` alone."""
         return self.expires.get(task, now) > now
 
+    def count(self, tasks: Iterable[str], now: float) -> int:
+        """Return how many of ``tasks`` a scale-in must leave alone."""
+        expires = self.expires
+        return sum(expires[task] > now for task in tasks if task in expires)
+
     def protect(
         self, task: str, *, minutes: int | None, siblings: set[str], desired: int, now: float
     ) -> Refusal | None:
@@ -39,7 +45,7 @@ class Protections:
         minutes = DEFAULT_MIN if minutes is None else minutes
         if not 1 <= minutes <= MAX_MIN:
             return Refusal(reason="InvalidParameterException", detail=f"expiresInMinutes must be 1..{MAX_MIN}")
-        others = sum(self.protected(sibling, now) for sibling in siblings - {task})
+        others = self.count(siblings - {task}, now)
         if not self.protected(task, now) and others + 1 > desired:
             return Refusal(reason="DEPLOYMENT_BLOCKED", detail="more protected tasks than the service's desired count")
         self.expires[task] = now + minutes * 60

@@ -7,6 +7,7 @@ count under the protected count makes ECS refuse new protection, and never above
 """
 
 import dataclasses
+import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -38,13 +39,13 @@ class ScalingPlan:
     spare_slots: float
     burst_beta: float
 
-    @property
+    @functools.cached_property
     def cap(self) -> int:
         """The most tasks: what the quota allows, or ``max_tasks`` where that is set and lower."""
         allowed = max_tasks_within(self.quota_calls, concurrency=self.concurrency, max_inflight=self.max_inflight)
         return min(allowed, self.max_tasks) if self.max_tasks else allowed
 
-    @property
+    @functools.cached_property
     def levels(self) -> tuple[int, ...]:
         """The task counts that can be asked for, at most 20."""
         return ladder(self.min_tasks, self.cap)

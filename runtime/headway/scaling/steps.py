@@ -1,5 +1,6 @@
 """The ladder of a step-scaling policy: which capacity each metric value asks for."""
 
+import bisect
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,8 +38,8 @@ def ladder(lowest: int, highest: int, *, rungs: int = MAX_STEPS) -> tuple[int, .
 
 
 def rung_at_or_above(levels: Sequence[int], need: int) -> int:
-    """Return the lowest level that is enough for ``need``, or the highest level there is."""
-    return next((level for level in levels if level >= need), levels[-1])
+    """Return the lowest of rising ``levels`` that is enough for ``need``, or the highest level there is."""
+    return levels[min(bisect.bisect_left(levels, need), len(levels) - 1)]
 
 
 def exact_capacity_steps(levels: Sequence[int], *, threshold: float) -> tuple[Step, ...]:

@@ -1,0 +1,259 @@
+"""Workers that poll their lanes: who takes a message, when its calls begin, and what becomes of it."""
+
+import random
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from headway_ops.simulate.calls import Calls
+from headway_ops.simulate.conditions import Conditions
+from headway_ops.simulate.engine import Engine
+from headway_ops.simulate.lane import Lane, Message
+from headway_ops.simulate.shape import FleetShape
+from headway_ops.simulate.stage import ServiceShape
+from headway_ops.simulate.waits import Waits
+from headway_ops.simulate.worker import Holding, Worker
+
+#: A call that meets a 429 is tried so often, with pauses of 2, 4, 8 ... seconds and up to one more at random.
+_TRIES = 5
+
+
+class Admitting(Protocol):
+    """Decides when a message's work may start, and is told of what it has to know for that."""
+
+    def admit(self, holding: Holding, delay: float) -> None:
+        """Start a message's work in ``delay`` seconds, later, or never, by way of the consumer."""
+
+    def settled(self, worker: Worker) -> None:
+        """Know that one of the worker's messages is done; ``worker.busy`` is how many are left."""
+
+
+class Consumer:
+    """The workers of one service and the lanes they poll, in the order they prefer them."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        service: ServiceShape,
+        shape: FleetShape,
+        lanes: Sequence[Lane],
+        *,
+        calls: Calls,
+        waits: tuple[Waits, Waits],
+        conditions: Conditions,
+        rng: random.Random,
+        settled: Callable[[Message], None],
+        failed: Callable[[Message], None],
+    ) -> None:
+        self._engine, self._service, self._shape, self._lanes = engine, service, shape, lanes
+        self._calls, self._settled, self._failed = calls, settled, failed
+        self._random = rng.random
+        self._fast_waits, self._heavy_waits = waits
+        self._pickup_s, self._pickup_more_s = conditions.pickup_s[0], conditions.pickup_s[1] - conditions.pickup_s[0]
+        self._polling_s, self._slots = service.polling_interval_s, service.concurrency
+        self._pollers: list[Worker] = []
+        self.guard: Admitting
+        #: Told when a worker that was asked to stop holds nothing any more.
+        self.emptied: Callable[[Worker], None]
+        self.redelivered = 0
+        self.lost = 0
+
+    @property
+    def slots(self) -> int:
+        """The messages that one worker works on at once."""
+        return self._slots
+
+    def send(self, lane: Lane, message: Message) -> None:
+        """Put a message into a lane: one of the open long polls takes it, SQS alone knows which."""
+        pollers = self._pollers
+        if pollers:
+            worker = pollers[int(self._random() * len(pollers))]
+            self._receive(worker, lane, message, self._pickup_s + self._pickup_more_s * self._random())
+        else:
+            lane.waiting.append(message)
+
+    def join(self, worker: Worker) -> None:
+        """Let a worker begin to poll, unless it is stopping."""
+        if not worker.accepting:
+            return
+        worker.paused = False
+        for lane in self._lanes:
+            while lane.waiting and worker.busy < self._slots and not worker.paused:
+                self._receive(worker, lane, lane.waiting.popleft(), self._random() * self._polling_s)
+        if worker.busy < self._slots and worker.place < 0 and not worker.paused:
+            self._poll(worker)
+
+    def leave(self, worker: Worker) -> None:
+        """Let a worker pause its polls; what it holds goes on."""
+        worker.paused = True
+        if worker.place >= 0:
+            self._stop_polling(worker)
+
+    def start(self, holding: Holding, delay: float) -> None:
+        """Begin a message's work in ``delay`` seconds."""
+        message = holding.message
+        if not message.calls:
+            if message.wait < 0:
+                message.wait = self._engine.now + delay - message.sent_at
+                self._fast_waits.add(message.wait)
+            self._engine.after(delay + message.job.fast_s, self._done, holding)
+            return
+        if not self._shape.extends:
+            self._engine.after(self._service.lane.visibility_timeout_s, self._lapse, holding)
+        for _ in range(min(self._service.max_inflight, len(message.calls))):
+            self._call(holding, delay)
+
+    def hand_back(self, holding: Holding, away_s: float) -> None:
+        """Give a message back before its work started, hidden for ``away_s``."""
+        self._drop(holding)
+        self._return(holding, away_s)
+        self._free(holding.worker)
+
+    def kill(self, worker: Worker) -> None:
+        """End a worker at once. A worker that extends hands back just before; else visibility has to run out."""
+        for holding in sorted(worker.held, key=lambda held: held.message.sent_at):
+            self.lost += holding.begun > 0
+            self._calls.in_flight -= holding.running
+            self._drop(holding)
+            if not holding.lapsed:
+                self._return(holding, 0.0 if self._shape.extends else self._service.lane.visibility_timeout_s)
+        worker.busy = 0
+        self._let_in()
+
+    def _receive(self, worker: Worker, lane: Lane, message: Message, delay: float) -> None:
+        lane.in_flight += 1
+        message.receives += 1
+        holding = Holding(message, lane, worker)
+        worker.held.add(holding)
+        worker.busy += 1
+        if worker.busy == self._slots and worker.place >= 0:
+            self._stop_polling(worker)
+        if worker.busy > 1 and self._engine.now < worker.protected_until:
+            self.start(holding, delay)
+        else:
+            self.guard.admit(holding, delay)
+
+    def _call(self, holding: Holding, delay: float) -> None:
+        calls, message = self._calls, holding.message
+        if calls.in_flight >= calls.quota:
+            self._refused(holding)
+            return
+        if message.wait < 0:
+            message.wait = self._engine.now + delay - message.sent_at
+            self._heavy_waits.add(message.wait)
+        seconds = message.calls[holding.begun]
+        holding.begun += 1
+        holding.running += 1
+        holding.tries = 0
+        calls.begin(seconds)
+        self._engine.after(delay + seconds, self._called, holding)
+
+    def _called(self, holding: Holding) -> None:
+        if not holding.alive:
+            return
+        self._calls.in_flight -= 1
+        holding.running -= 1
+        if self._calls.line:
+            self._let_in()
+        if holding.begun < len(holding.message.calls):
+            self._call(holding, 0.0)
+        elif not holding.running:
+            self._done(holding)
+
+    def _refused(self, holding: Holding) -> None:
+        """Wait in the fleet's line, or meet the model's 429."""
+        if self._shape.leases:
+            self._calls.line.append(holding)
+            return
+        self._calls.rate_limited += 1
+        holding.tries += 1
+        if holding.tries < _TRIES:
+            self._engine.after(2.0**holding.tries + self._random(), self._again, holding)
+        elif not holding.running:
+            self._drop(holding)
+            holding.lane.in_flight -= not holding.lapsed
+            if not holding.message.done:
+                holding.message.done = True
+                self._failed(holding.message)
+            self._free(holding.worker)
+
+    def _again(self, holding: Holding) -> None:
+        if holding.alive and holding.begun < len(holding.message.calls):
+            self._call(holding, 0.0)
+
+    def _let_in(self) -> None:
+        calls = self._calls
+        while calls.line and calls.in_flight < calls.quota:
+            holding = calls.line.popleft()
+            if holding.alive:
+                self._call(holding, 0.0)
+
+    def _done(self, holding: Holding) -> None:
+        if not holding.alive:
+            return
+        message = holding.message
+        holding.alive = False
+        holding.worker.held.discard(holding)
+        if not holding.lapsed:
+            holding.lane.in_flight -= 1
+        if not message.done:
+            message.done = True
+            self._settled(message)
+        self._free(holding.worker)
+
+    def _free(self, worker: Worker) -> None:
+        worker.busy -= 1
+        if worker.accepting:
+            self._refill(worker)
+            self.guard.settled(worker)
+        elif not worker.busy:
+            self.emptied(worker)
+
+    def _refill(self, worker: Worker) -> None:
+        """Let a worker with a free slot take what waits, or poll for it."""
+        if not worker.paused:
+            for lane in self._lanes:
+                if lane.waiting:
+                    self._receive(worker, lane, lane.waiting.popleft(), self._random() * self._polling_s)
+                    break
+            else:
+                if worker.place < 0:
+                    self._poll(worker)
+
+    def _lapse(self, holding: Holding) -> None:
+        if holding.alive and not holding.message.done:
+            holding.lapsed = True
+            self._return(holding, 0.0)
+
+    def _drop(self, holding: Holding) -> None:
+        holding.alive = False
+        holding.worker.held.discard(holding)
+
+    def _return(self, holding: Holding, away_s: float) -> None:
+        if away_s:
+            self._engine.after(away_s, self._back, holding)
+        else:
+            self._back(holding)
+
+    def _back(self, holding: Holding) -> None:
+        lane, message = holding.lane, holding.message
+        lane.in_flight -= 1
+        if message.done:
+            return
+        self.redelivered += 1
+        if message.receives >= lane.max_receives:
+            lane.dead_letters += 1
+            message.done = True
+            self._failed(message)
+        else:
+            self.send(lane, message)
+
+    def _poll(self, worker: Worker) -> None:
+        worker.place = len(self._pollers)
+        self._pollers.append(worker)
+
+    def _stop_polling(self, worker: Worker) -> None:
+        last = self._pollers.pop()
+        if last is not worker:
+            last.place = worker.place
+            self._pollers[worker.place] = last
+        worker.place = -1

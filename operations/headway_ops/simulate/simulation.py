@@ -1,0 +1,224 @@
+"""One run: a stage's quota, a workload and a policy on virtual time."""
+
+import math
+import random
+from collections.abc import Callable
+
+from headway.scaling import Reading
+from headway_ops.simulate.calls import Calls
+from headway_ops.simulate.conditions import Conditions
+from headway_ops.simulate.consumer import Consumer
+from headway_ops.simulate.engine import Engine
+from headway_ops.simulate.gauge import Gauge
+from headway_ops.simulate.guards import guard_for
+from headway_ops.simulate.lane import Lane, Message
+from headway_ops.simulate.outcome import Outcome
+from headway_ops.simulate.policies.policy import Policy
+from headway_ops.simulate.recorder import Recorder
+from headway_ops.simulate.service import EcsService
+from headway_ops.simulate.shape import Guard, Lanes
+from headway_ops.simulate.stage import ServiceShape
+from headway_ops.simulate.waits import Waits
+from headway_ops.simulate.workload import Job, Workload, jobs_of
+
+
+def simulate(
+    workload: Workload,
+    policy: Policy,
+    *,
+    quota: int,
+    seed: int,
+    conditions: Conditions | None = None,
+    traced: bool = False,
+) -> Outcome:
+    """Run ``workload`` under ``policy`` and return what it came to; equal arguments run equally, event by event.
+
+    ``traced`` hashes every event, at some cost in speed.
+    """
+    return Simulation(workload, policy, quota, seed, conditions or Conditions()).run(traced=traced)
+
+
+class Simulation:
+    """Everything of one run."""
+
+    def __init__(self, workload: Workload, policy: Policy, quota: int, seed: int, conditions: Conditions) -> None:
+        self._workload, self._policy, self._seed, self._conditions = workload, policy, seed, conditions
+        self._rng = random.Random(f"{seed}/aws")  # noqa: S311  # a simulation's dice
+        self._jobs = jobs_of(workload, seed)
+        self._engine, self._calls = Engine(), Calls(quota)
+        self._recorder = Recorder(self._engine, workload.duration_s)
+        self._waits = Waits(resolution_s=0.01), Waits(resolution_s=0.1)
+        self._makespans = Waits(resolution_s=1.0)
+        self._sent = self._open = self._failed = self._peak_tasks = 0
+        self._first_s = self._first_change_s = math.nan
+        self._all_sent = False
+        self._controller = policy.controller()
+        self._build()
+
+    def run(self, *, traced: bool) -> Outcome:
+        """Run until the last job is done, or until the workload's time to drain is over."""
+        engine, workload, delay = self._engine, self._workload, self._conditions.alarm_delay_s
+        for service in self._services:
+            service.begin()
+        self._recorder.watch((self._heavy_lane, self._fast_lane), self._services[0], self._calls, self._waits)
+        self._gauge.begin()
+        engine.at(delay, self._decide)
+        for number, deploy in enumerate(workload.deploys, start=2):
+            engine.at(deploy.at_min * 60, self._services[0].deploy, str(number))
+        self._next_job()
+        trace = engine.run(workload.duration_s + workload.drain_h * 3_600, traced=traced)
+        for service in self._services:
+            service.settle()
+        return self._outcome(trace)
+
+    def _build(self) -> None:
+        fleet = self._policy.fleet
+        self._heavy_lane = self._fast_lane = Lane(fleet.heavy.lane.max_receives)
+        if fleet.lanes is not Lanes.SINGLE:
+            self._fast_lane = Lane((fleet.fast or fleet.heavy).lane.max_receives)
+        own = fleet.lanes is Lanes.DEDICATED and fleet.fast is not None
+        polled = [self._heavy_lane] if own or fleet.lanes is Lanes.SINGLE else [self._fast_lane, self._heavy_lane]
+        self._heavy, service = self._part(fleet.heavy, polled, fleet.guard, self._recorder.note)
+        self._fast, self._services = self._heavy, [service]
+        if own and fleet.fast:
+            self._fast, fast_service = self._part(fleet.fast, [self._fast_lane], Guard.NONE, _ignore)
+            self._services.append(fast_service)
+        seen = None if self._fast_lane is self._heavy_lane else self._fast_lane
+        self._gauge = Gauge(
+            self._engine,
+            self._policy.looks,
+            (self._heavy_lane, seen),
+            service,
+            self._conditions,
+            self._rng,
+            self._look,
+        )
+
+    def _part(
+        self, shape: ServiceShape, lanes: list[Lane], guard: Guard, note: Callable[[str, str], None]
+    ) -> tuple[Consumer, EcsService]:
+        """Return a service's workers and its tasks, joined by what protects them."""
+        consumer = Consumer(
+            self._engine,
+            shape,
+            self._policy.fleet,
+            lanes,
+            calls=self._calls,
+            waits=self._waits,
+            conditions=self._conditions,
+            rng=self._rng,
+            settled=self._settled,
+            failed=self._lost,
+        )
+        service = EcsService(self._engine, shape, consumer, self._conditions, self._rng, note)
+        consumer.guard = service.guard = guard_for(guard, self._engine, consumer, service, self._conditions, self._rng)
+        return consumer, service
+
+    def _next_job(self) -> None:
+        job = next(self._jobs, None)
+        if job is None:
+            self._all_sent = True
+            self._end_when_done()
+        else:
+            self._engine.at(job.arrived, self._arrive, job)
+
+    def _arrive(self, job: Job) -> None:
+        if not self._sent:
+            self._first_s = job.arrived
+        self._sent += 1
+        self._open += 1
+        job.open = 1
+        self._fast.send(self._fast_lane, Message(job, (), job.arrived))
+        self._next_job()
+
+    def _settled(self, message: Message) -> None:
+        job = message.job
+        if not message.calls:
+            now, lane, heavy = self._engine.now, self._heavy_lane, self._heavy
+            split = self._policy.fleet.split
+            for block in job.blocks:
+                for calls in [(call,) for call in block] if split else (block,):
+                    job.open += 1
+                    heavy.send(lane, Message(job, calls, now))
+        self._close(job)
+
+    def _lost(self, message: Message) -> None:
+        """Give up a job of which one message can never be done."""
+        message.job.failed = True
+        self._close(message.job)
+
+    def _close(self, job: Job) -> None:
+        """Count one of a job's messages as done with."""
+        job.open -= 1
+        if not job.open:
+            self._open -= 1
+            self._failed += job.failed
+            self._makespans.add(self._engine.now - job.arrived)
+            self._end_when_done()
+
+    def _end_when_done(self) -> None:
+        if self._all_sent and not self._open:
+            self._engine.stop()
+
+    def _look(self, reading: Reading) -> None:
+        slots = max(reading.running * self._heavy.slots, 1)
+        cpu = self._conditions.busy_cpu_percent * min(reading.heavy.in_flight / slots, 1.0)
+        self._controller.look(reading, cpu, self._engine.now)
+
+    def _decide(self, _: object) -> None:
+        service, now = self._services[0], self._engine.now
+        desired = self._controller.decide(now, service.desired)
+        if desired != service.desired:
+            if self._sent and math.isnan(self._first_change_s):
+                self._first_change_s = now - self._first_s
+            self._peak_tasks = max(self._peak_tasks, desired)
+            service.set_desired(desired)
+        self._engine.after(self._policy.looks.decides_every_s, self._decide)
+
+    def _outcome(self, trace: str) -> Outcome:
+        heavy, fast = self._services[0], self._services[1] if len(self._services) > 1 else None
+        consumers = {self._heavy, self._fast}
+        fast_waits, heavy_waits = self._waits
+        lanes = {self._heavy_lane, self._fast_lane}
+        fleet = self._policy.fleet.heavy
+        return Outcome(
+            policy=self._policy.name,
+            workload=self._workload.name,
+            seed=self._seed,
+            hours=self._engine.now / 3_600,
+            jobs=self._sent,
+            jobs_finished=self._sent - self._open - self._failed,
+            jobs_failed=self._failed,
+            interactive_wait_p95_s=fast_waits.quantile(0.95),
+            interactive_wait_max_s=fast_waits.longest_s,
+            heavy_wait_mean_s=heavy_waits.mean_s,
+            heavy_wait_p95_s=heavy_waits.quantile(0.95),
+            heavy_wait_max_s=heavy_waits.longest_s,
+            makespan_p95_s=self._makespans.quantile(0.95),
+            makespan_max_s=self._makespans.longest_s,
+            task_h=heavy.task_s / 3_600,
+            task_calls=fleet.concurrency * fleet.max_inflight,
+            fast_task_h=fast.task_s / 3_600 if fast else 0.0,
+            call_h=self._calls.busy_s / 3_600,
+            quota=self._calls.quota,
+            peak_in_flight=self._calls.peak,
+            over_quota=self._calls.over_quota,
+            rate_limited=self._calls.rate_limited,
+            lost=sum(consumer.lost for consumer in consumers),
+            redelivered=sum(consumer.redelivered for consumer in consumers),
+            dead_letters=sum(lane.dead_letters for lane in lanes),
+            busy_stops=heavy.busy_stops,
+            refusals=heavy.refusals,
+            under_busy_s=heavy.under_busy_s,
+            peak_tasks=self._peak_tasks,
+            first_change_s=None if math.isnan(self._first_change_s) else self._first_change_s,
+            saturated=self._open > 0 or not self._all_sent,
+            events=self._engine.events,
+            trace=trace,
+            samples=self._recorder.samples,
+            changes=self._recorder.changes,
+        )
+
+
+def _ignore(_kind: str, _value: str) -> None:
+    """The fast service's changes are no news: it has a fixed size."""
