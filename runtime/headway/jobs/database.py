@@ -6,9 +6,9 @@ from headway.contract import DatabaseSecret
 
 #: A database that answers nothing at all is given up after seconds, not after the kernel's quarter of an hour
 #: (PostgreSQL manual, 32.1.2 Parameter Key Words; milliseconds, and seconds for the keepalives).
-_SILENCE = {"connect_timeout": 5, "tcp_user_timeout": 10_000, "keepalives_idle": 10, "keepalives_interval": 5}
+SILENCE = {"connect_timeout": 5, "tcp_user_timeout": 10_000, "keepalives_idle": 10, "keepalives_interval": 5}
 #: A lock is held for milliseconds, never during a model call, so a longer wait is a fault to report.
-_SESSION = "-c lock_timeout=10s -c idle_in_transaction_session_timeout=15s -c timezone=UTC"
+SESSION = "-c lock_timeout=10s -c idle_in_transaction_session_timeout=15s -c timezone=UTC"
 
 
 class JobStoreError(Exception):
@@ -34,7 +34,7 @@ def connect(secret: DatabaseSecret, *, ping: bool = True) -> sa.Engine:
         pool_size=1,
         max_overflow=4,
         pool_pre_ping=ping,
-        connect_args={**_SILENCE, "options": _SESSION},
+        connect_args={**SILENCE, "options": SESSION},
     )
 
 

@@ -79,9 +79,13 @@ class Running(Generic[T]):
         """Return the result, or raise what the work raised, once it has ended."""
         return self._future.result()
 
+    def cancel(self) -> bool:
+        """Cancel the work if it still runs; return whether it ends in nothing. From any thread, without a wait."""
+        return self._future.cancel()
+
     def abandon(self) -> None:
         """Cancel the work if it still runs, and wait until it has noted so."""
-        if self._future.cancel():
+        if self.cancel():
             self._ended.wait(_ABANDON_WITHIN_S)
 
 

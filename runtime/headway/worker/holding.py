@@ -1,5 +1,6 @@
 """Waits for a call's answer as long as its step is ours and nobody wants the call back."""
 
+import concurrent.futures
 import logging
 import time
 from typing import TypeVar
@@ -33,21 +34,25 @@ def while_held(work: Running[T], claim: Claim, resources: Resources) -> T:
     """Return the work's result, or raise what it raised; the claim is renewed at every beat.
 
     Raises:
-        ClaimLostError: the claim could not be renewed.
+        ClaimLostError: the job has ended, or the claim could not be renewed.
         TakenBackError: the wait is over for another reason.
         StopAskedError: the worker is stopping.
     """
     began = renewed = time.monotonic()
-    while not work.wait(_GLANCE_S):
-        now = time.monotonic()
-        if resources.stop.asked:
-            raise StopAskedError
-        if now - began >= resources.soft_limit_s:
-            raise TakenBackError("interrupted: over its time limit")
-        if now - renewed >= resources.beat_s:
-            renewed = now
-            _renew(claim, resources)
-    return work.result()
+    with resources.endings.watching(claim.job_id, work.cancel):
+        while not work.wait(_GLANCE_S):
+            now = time.monotonic()
+            if resources.stop.asked:
+                raise StopAskedError
+            if now - began >= resources.soft_limit_s:
+                raise TakenBackError("interrupted: over its time limit")
+            if now - renewed >= resources.beat_s:
+                renewed = now
+                _renew(claim, resources)
+    try:
+        return work.result()
+    except concurrent.futures.CancelledError:
+        raise ClaimLostError from None
 
 
 def _renew(claim: Claim, resources: Resources) -> None:

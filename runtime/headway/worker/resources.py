@@ -21,6 +21,7 @@ from headway.vision.checks import Check
 from headway.vision.client import ModelClient
 from headway.vision.frames import Splitter
 from headway.vision.gate import Gate, LoopThread
+from headway.worker.endings import Endings
 from headway.worker.fleet import FleetQuota
 from headway.worker.settings import beat_s, soft_limit_s, visibility_s
 from headway.worker.stopping import Stop
@@ -55,6 +56,7 @@ class Resources:
         self.soft_limit_s = soft_limit_s(env, clock)
         self.stop = Stop()
         self.engine = connect(database)
+        self.endings = Endings(database)
         self.s3: S3Client = boto3.client("s3", region_name=env.region, config=_S3)
         self.loop = LoopThread()
         quota = FleetQuota(database, calls=env.quota_calls, clock=clock, lease_s=self.lease_s, beat_s=self.beat_s)

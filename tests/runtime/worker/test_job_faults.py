@@ -1,6 +1,8 @@
 """A job that is canceled, a lane that is turned off, a COMMIT whose answer is lost: on the real worker."""
 
 import dataclasses
+import functools
+from uuid import UUID
 
 import sqlalchemy as sa
 
@@ -23,6 +25,46 @@ def test_a_step_of_a_canceled_job_is_dropped_without_a_call(stage: Stage) -> Non
         until(lambda: f"job {job_id} already canceled; dropped" in worker.log, what="the message")
         until(lambda: stage.counts() == (0, 0), what="its acknowledgement")
     assert stage.model.asked == []
+
+
+def test_a_call_is_given_up_when_its_job_is_canceled(stage: Stage) -> None:
+    """Long before the next beat: the message is acknowledged, the call is on the bill, and nothing is accepted."""
+    step_id = stage.pending_step()
+    stage.model.gate.clear()
+    stage.sqs.set_queue_attributes(QueueUrl=stage.queue_urls["heavy"], Attributes={"VisibilityTimeout": "600"})
+    with stage.worker(visibility_timeout_s=600, lease_beat_s=200) as worker:
+        stage.send_step(step_id)
+        until(lambda: stage.model.asked, what="the call")
+        cancel_job(stage.engine, stage.job_of(step_id), actor="a person", reason="changed my mind")
+        until(lambda: stage.counts() == (0, 0), what="the acknowledgement")
+        assert "claim lost, its answer is discarded" in worker.log
+        assert [line["outcome"] for line in worker.metrics] == ["abandoned"]
+    assert stage.step_status(step_id) is StepStatus.CANCELED
+    with stage.engine.connect() as connection:
+        assert connection.execute(sa.select(calls.c.outcome, calls.c.accepted)).all() == [("abandoned", False)]
+
+
+def _is_claimed(stage: Stage, step_id: UUID) -> bool:
+    return stage.step_status(step_id) is StepStatus.RUNNING
+
+
+def test_a_step_in_line_for_the_quota_makes_no_call_when_its_job_is_canceled(stage: Stage) -> None:
+    """One call uses the whole quota, and two steps of canceled jobs stand in line behind it: neither is asked."""
+    first, *waiting = (stage.pending_step() for _ in range(3))
+    stage.model.gate.clear()
+    with stage.worker(concurrency=3, quota_calls=1):
+        stage.send_step(first)
+        until(lambda: stage.model.asked, what="the call")
+        for step_id in waiting:
+            stage.send_step(step_id)
+        for step_id in waiting:
+            until(functools.partial(_is_claimed, stage, step_id), what="the claim")
+            cancel_job(stage.engine, stage.job_of(step_id), actor="a person", reason="changed my mind")
+        until(lambda: stage.counts() == (0, 1), what="the acknowledgements")
+        stage.model.gate.set()
+        until(lambda: stage.counts() == (0, 0), what="the first one's end")
+    assert stage.step_status(first) is StepStatus.SUCCEEDED
+    assert len(stage.model.asked) == 1
 
 
 def test_a_lane_that_is_turned_off_is_drained(stage: Stage) -> None:
