@@ -42,14 +42,24 @@ class Web:
 
     def __init__(self, url: str, service: Service) -> None:
         self.url, self.service = url, service
-        self.api = httpx2.Client(base_url=url, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=30)
-        self.stranger = httpx2.Client(base_url=url, timeout=30)
+        self._clients: list[httpx2.Client] = []
+        self.api = self._client(Authorization=f"Bearer {TOKEN}")
+        self.stranger = self._client()
+
+    def _client(self, **headers: str) -> httpx2.Client:
+        self._clients.append(httpx2.Client(base_url=self.url, headers=headers, timeout=30))
+        return self._clients[-1]
 
     def person(self) -> httpx2.Client:
         """Return a browser's client that has signed in, and sends what a browser sends of its own accord."""
-        browser = httpx2.Client(base_url=self.url, headers={"Origin": self.url}, timeout=30)
+        browser = self._client(Origin=self.url)
         assert browser.post("/session", data={"token": TOKEN}).status_code == 303
         return browser
+
+    def close(self) -> None:
+        """Close the clients' connections."""
+        for client in self._clients:
+            client.close()
 
 
 @contextlib.contextmanager
@@ -68,8 +78,7 @@ def web_service(stage: Stage, **values: Any) -> Iterator[Web]:
     try:
         yield web
     finally:
+        web.close()
         service.stopping.set()
         server.should_exit = True
         thread.join()
-        web.api.close()
-        web.stranger.close()
