@@ -35,7 +35,7 @@ def simulate(
 
     ``traced`` hashes every event, at some cost in speed.
     """
-    return Simulation(workload, policy, quota, seed, conditions or Conditions()).run(traced=traced)
+    return Simulation(workload, policy, quota, seed, policy.under(conditions or Conditions())).run(traced=traced)
 
 
 class Simulation:

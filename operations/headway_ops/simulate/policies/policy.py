@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from headway.scaling import Reading
+from headway_ops.simulate.conditions import Conditions
 from headway_ops.simulate.shape import FleetShape
 
 
@@ -29,9 +30,13 @@ class Controller(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
-    """A way to size the heavy fleet. ``controller`` makes one for each run."""
+    """A way to size the heavy fleet. ``controller`` makes one for each run.
+
+    ``under`` changes the conditions of a run; only bounds, which no fleet can reach, use it.
+    """
 
     name: str
     fleet: FleetShape
     looks: Looks
     controller: Callable[[], Controller]
+    under: Callable[[Conditions], Conditions] = lambda conditions: conditions
