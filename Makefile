@@ -9,7 +9,7 @@ UV := $(BIN)/uv
 UVFLAGS := --quiet --require-hashes --no-progress
 
 .DEFAULT_GOAL := test
-.PHONY: setup demo test nightly lint snapshots synth bench-synth bench-gate faults lock clean
+.PHONY: setup demo test nightly lint snapshots synth bench-synth bench-gate bench-scaling faults lock clean
 
 setup: .setup/npm .setup/emulator
 
@@ -62,6 +62,10 @@ bench-synth: setup
 # Forty processes, then eighty, against one quota: writes out/gate/report.json. Four minutes.
 bench-gate: setup
 	@python tests/bench/fleet_gate.py
+
+# Every policy on held-out seeds, and the simulator's speed: writes out/scaling/. Ten minutes; QUICK=1 for one.
+bench-scaling: setup
+	@python -m tests.bench.scaling
 
 # Every automated fault by name, SIGTERM a hundred times, then JOBS=1000 jobs under faults at random; SOAK=1 sends 10,000.
 faults: setup
