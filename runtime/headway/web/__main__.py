@@ -36,6 +36,8 @@ class Server(uvicorn.Server):
 def main() -> int:
     """Serve until a signal ends it."""
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+    # What it finds its credentials in is no news.
+    logging.getLogger("botocore").setLevel(logging.WARNING)
     try:
         env = WebEnv.from_env(os.environ)
         service = Service(env, DatabaseSecret.from_env(os.environ), WebSecret.from_env(os.environ))

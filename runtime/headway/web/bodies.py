@@ -23,6 +23,15 @@ IdempotencyKey = Annotated[
 ]
 
 
+class Listing(pydantic.BaseModel):
+    """Which jobs to list: ``before`` is a time with its zone, since one without means no certain moment."""
+
+    model_config = pydantic.ConfigDict(extra="forbid")
+
+    limit: Annotated[int, pydantic.Field(ge=1, le=200)] = 50
+    before: pydantic.AwareDatetime | None = None
+
+
 class StoredDrawing(pydantic.BaseModel):
     """A drawing that lies in the stage's bucket under ``key``, which begins with ``drawings/``."""
 

@@ -27,13 +27,25 @@ router = fastapi.APIRouter(tags=["jobs"])
 #: No stream looks more often than this in wall seconds, however fast the stage runs: people watch it.
 _MIN_LOOK_WALL_S = 0.25
 _TYPE = "text/event-stream"
+_EVENT = {
+    "type": "object",
+    "required": ["event", "data"],
+    "properties": {
+        "event": {"type": "string", "enum": ["job", "end"]},
+        "id": {"type": "string", "description": "The job's revision, to come back with."},
+        "data": {"type": "string", "contentMediaType": "application/json", "description": "The job, as JSON."},
+    },
+}
 
 
 @router.get(
     "/jobs/{job_id}/events",
     response_class=StreamingResponse,
     responses={
-        200: {"content": {_TYPE: {"schema": {"type": "string"}}}, "description": "`job` events, and `end` at its end"},
+        200: {
+            "content": {_TYPE: {"schema": _EVENT}},
+            "description": "`job` events, and one `end` when the job has ended",
+        },
         **documented(404, 422),
     },
 )

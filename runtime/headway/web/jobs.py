@@ -5,12 +5,11 @@ from typing import Annotated
 from uuid import UUID
 
 import fastapi
-import pydantic
 from fastapi.responses import JSONResponse
 
 from headway.jobs import JobView, Outcome, cancel_job, job_view, list_jobs
 from headway.producer import Submitted
-from headway.web.bodies import SUBMISSION, Cancellation, IdempotencyKey, StoredDrawing, read_submission
+from headway.web.bodies import SUBMISSION, Cancellation, IdempotencyKey, Listing, StoredDrawing, read_submission
 from headway.web.documents import CanceledDocument, EndDocument, JobDocument, JobsDocument, JobSummaryDocument
 from headway.web.guard import Caller
 from headway.web.problems import RequestError, documented
@@ -47,19 +46,12 @@ async def submit(
 
 
 @router.get("/jobs", responses=documented(422))
-async def jobs(
-    service: Serving,
-    caller: Caller,
-    limit: Annotated[int, fastapi.Query(ge=1, le=200)] = 50,
-    before: Annotated[
-        pydantic.AwareDatetime | None, fastapi.Query(description="With its zone: a time without one is refused.")
-    ] = None,
-) -> JobsDocument:
+async def jobs(service: Serving, caller: Caller, listing: Annotated[Listing, fastapi.Query()]) -> JobsDocument:
     """List jobs, newest first."""
-    found = await service.aside(list_jobs, service.engine, limit=limit, before=before)
+    found = await service.aside(list_jobs, service.engine, limit=listing.limit, before=listing.before)
     return JobsDocument(
         jobs=[JobSummaryDocument.of(summary) for summary in found],
-        before=found[-1].created_at if len(found) == limit else None,
+        before=found[-1].created_at if len(found) == listing.limit else None,
     )
 
 

@@ -87,7 +87,7 @@ async def view(service: Serving, request: fastapi.Request, job_id: UUID) -> Resp
     try:
         job = JobDocument.of_view(await look(service, job_id))
     except RequestError as problem:
-        return _page("problem.html", problem.status, problem=problem)
+        return _page("problem.html", problem.status_code, problem=problem)
     sheets, problem_text = await _sheets(request, job_id)
     return _page("view.html", job=job, sheets=sheets, problem=problem_text, active=job.status in ACTIVE_JOB)
 
@@ -101,8 +101,8 @@ async def cancel(service: Serving, request: fastapi.Request, job_id: UUID) -> Re
     try:
         await end(service, job_id, "page", "")
     except RequestError as problem:
-        if problem.status != fastapi.status.HTTP_409_CONFLICT:
-            return _page("problem.html", problem.status, problem=problem)
+        if problem.status_code != fastapi.status.HTTP_409_CONFLICT:
+            return _page("problem.html", problem.status_code, problem=problem)
     return _see(f"/view/{job_id}")
 
 
@@ -154,7 +154,7 @@ async def _front(service: Service, problem: RequestError | None = None) -> HTMLR
     recent = await service.aside(list_jobs, service.engine, limit=_RECENT)
     return _page(
         "front.html",
-        problem.status if problem else 200,
+        problem.status_code if problem else 200,
         jobs=[JobSummaryDocument.of(summary) for summary in recent],
         once=secrets.token_urlsafe(16),
         problem=problem,

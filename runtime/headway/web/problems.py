@@ -39,12 +39,12 @@ class ProblemDocument(pydantic.BaseModel):
     error: Problem
 
 
-class RequestError(Exception):
-    """A request that is refused, with the answer to it."""
+class RequestError(HTTPException):
+    """A request that is refused, with the answer to it; FastAPI lets this kind pass where it reads bodies."""
 
     def __init__(self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(message)
-        self.status, self.code, self.message, self.headers = status, code, message, dict(headers or {})
+        super().__init__(status, message, headers)
+        self.code = code
 
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -81,14 +81,14 @@ def problem_of(error: Exception) -> RequestError | None:
 
 def answer(problem: RequestError) -> JSONResponse:
     """Return a problem as it is sent."""
-    document = {"error": {"code": problem.code, "message": problem.message}}
-    return JSONResponse(document, problem.status, problem.headers)
+    document = {"error": {"code": problem.code, "message": problem.detail}}
+    return JSONResponse(document, problem.status_code, problem.headers)
 
 
 def install(app: fastapi.FastAPI) -> None:
     """Answer every error of the application in this shape; what nobody foresaw is logged, and says nothing outside."""
     kinds: tuple[type[Exception], ...] = (
-        *(RequestError, DrawingError, KeyReusedError, SubmitError, BucketError, JobStoreError),
+        *(DrawingError, KeyReusedError, SubmitError, BucketError, JobStoreError),
         *(*STORE_AWAY, fastapi.exceptions.RequestValidationError, HTTPException),
     )
     for kind in kinds:

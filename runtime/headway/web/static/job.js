@@ -46,6 +46,7 @@ events.addEventListener("end", () => {
   refresh();
 });
 
+document.getElementById("reload").hidden = true;
 document.getElementById("leaving").hidden = false;
 addEventListener("pagehide", () => {
   if (ended || !leave.checked) return;
