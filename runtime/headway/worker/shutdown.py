@@ -11,12 +11,14 @@ import logging
 import os
 import signal
 import threading
+import time
 from dataclasses import dataclass
 from typing import Any
 
 import boto3
 from celery import bootsteps
 from celery.signals import worker_process_init, worker_shutting_down
+from celery.worker import state
 from celery.worker.consumer.tasks import Tasks
 
 from headway.clock import StageClock
@@ -31,6 +33,7 @@ _MARGIN_S, _SETTLING_S = 15.0, 10.0
 _MIN_SETTLING_S = 6.0
 #: A signal can meet a child before it listens, or a statement that swallows it.
 _ASK_EVERY_S = 1.0
+_LOOK_S = 0.1
 _EXIT_FORCED = 1
 
 
@@ -69,6 +72,7 @@ class OrderlyStop(bootsteps.StartStopStep):
         super().__init__(consumer, **options)
         env, clock, self._stop = consumer.app.headway
         self._region = env.region
+        self._poll_s = clock.wall(env.wait_time_s + _LOOK_S)
         self._window = Window.of(env.stop_timeout_s, clock)
         self._hurry = threading.Event()
         self._over = threading.Event()
@@ -82,7 +86,21 @@ class OrderlyStop(bootsteps.StartStopStep):
         self._consumer, self._transport = consumer, consumer.connection.transport
 
     def stop(self, consumer: Any) -> None:
-        """Go on: tasks are still running."""
+        """Stop receiving: no poll may stay open, or a message that meets one whose worker is gone stays hidden.
+
+        Tasks go on. What the last polls bring is returned by the transport: Celery's loop has ended, but Kombu's timers
+        still answer for its HTTP client.
+        """
+        stopping: object = state.should_stop  # the stubs know its first value only
+        if stopping is None:  # the connection is lost, nothing else
+            return
+        consumer.task_consumer.cancel()
+        polls = self._transport.open_polls
+        logger.info("no more messages are taken; open polls: %d", len(polls))
+        until = time.monotonic() + self._poll_s
+        while polls and time.monotonic() < until and not self._hurry.wait(_LOOK_S):
+            consumer.hub.fire_timers()
+        self._transport.closing = True
 
     def shutdown(self, consumer: Any) -> None:
         """The pool has ended before: nothing is left to take back."""
@@ -127,7 +145,7 @@ class OrderlyStop(bootsteps.StartStopStep):
         logger.error("the stop's time is over: %d messages are taken from their tasks and returned", len(held))
         self._signal_children(signal.SIGKILL)
         client = boto3.session.Session().client("sqs", region_name=self._region, config=CONFIG)
-        extend(client, held, dict.fromkeys(held, 0), transport.extending)
+        extend(client, held, dict.fromkeys(held, transport.poll_left_s()), transport.extending)
         if self._consumer.guard is not None:
             self._consumer.guard.release()
         os._exit(_EXIT_FORCED)

@@ -8,9 +8,11 @@ message is settled at the queue it came from.
 """
 
 import logging
+import math
 import random
 import re
 import threading
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -52,7 +54,13 @@ class Message(_AnyMessage):  # type: ignore[misc]  # see above
         return int(self.delivery_info["sqs_message"].get("Attributes", {}).get("ApproximateReceiveCount", 1))
 
     def hand_back(self, delay_s: int = 0) -> None:
-        """Make the message visible to every worker again in ``delay_s`` wall seconds."""
+        """Make the message visible to every worker again in ``delay_s`` wall seconds.
+
+        A poll that this worker left open when it stopped would take it along, so it waits for that poll's end.
+        """
+        transport = self.channel.connection
+        if transport.closing:
+            delay_s = max(delay_s, transport.poll_left_s())
         self.channel.change_visibility(self.delivery_info["sqs_queue"], self.delivery_tag, delay_s)
         self._settled()
 
@@ -125,6 +133,7 @@ class Channel(_AnyChannel):  # type: ignore[misc]  # see above
             self.connection.on_consuming()  # every slot is busy, or the worker waits for its protection
             self.hub.call_later(self.connection.polling_interval, self._schedule_queue, queue)
             return
+        self.connection.open_polls[queue] = time.monotonic() + self.wait_time_seconds
         try:
             self._get_async(queue, self._get_message_estimate(), callback=promise(self._polled, (queue,)))
         except Exception as error:  # credentials that cannot be had, say: raised here, it would end the poll chain
@@ -160,6 +169,7 @@ class Channel(_AnyChannel):  # type: ignore[misc]  # see above
                 self.qos.ack(message["ReceiptHandle"])
 
     def _polled(self, queue: str, outcome: int | PollFailure) -> None:
+        self.connection.open_polls.pop(queue, None)
         failures = self.connection.poll_failures
         if not isinstance(outcome, PollFailure):
             self.connection.on_consuming()
@@ -232,9 +242,17 @@ class Transport(_AnyTransport):  # type: ignore[misc]  # see above
         self.held: dict[str, str] = {}
         #: Held while messages are being extended.
         self.extending = threading.Lock()
+        #: Lanes whose poll is not answered yet, each with the monotonic time at which it will be.
+        self.open_polls: dict[str, float] = {}
+        #: Whether this worker looks at no more answers.
+        self.closing = False
         #: Failed polls in a row, by lane.
         self.poll_failures: dict[str, int] = {}
         self.paused: Callable[[], bool] = lambda: False
         self.on_fatal: Callable[[str], None] = logger.critical
         #: Told of each answered poll, and of each that had no room.
         self.on_consuming: Callable[[], None] = lambda: None
+
+    def poll_left_s(self) -> int:
+        """Return the wall seconds until the last open poll is answered, rounded up."""
+        return max(0, math.ceil(max(self.open_polls.values(), default=0.0) - time.monotonic()))

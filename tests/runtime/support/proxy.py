@@ -23,6 +23,8 @@ class FaultProxy(Server):
         self.operation, self.fault, self.left = "", "", 0
         #: Each action that was asked for, as IAM names it, with its queue's URL.
         self.asked: set[tuple[str, str]] = set()
+        #: The long polls that are not answered yet.
+        self.polls: set[object] = set()
         self.released = threading.Event()
 
     def break_next(self, count: int, fault: str, operation: str = "ReceiveMessage") -> None:
@@ -40,8 +42,13 @@ class _ProxyHandler(Handler):
         if self.server.operation in (operation, EVERY) and self.server.left > 0:
             self.server.left -= 1
             self._break(self.server.fault)
-        else:
+            return
+        if operation == "ReceiveMessage":
+            self.server.polls.add(self)
+        try:
             self._forward(body)
+        finally:
+            self.server.polls.discard(self)
 
     def _forward(self, body: bytes) -> None:
         upstream = self.server.upstream

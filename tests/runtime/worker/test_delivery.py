@@ -2,10 +2,13 @@
 
 import signal
 import time
+from typing import Any
 
 import pytest
 
 from headway.jobs import Claim, StepStatus, claim_step, tally
+from tests.runtime.support.proxy import FaultProxy
+from tests.runtime.support.servers import serving
 from tests.runtime.support.stage import Stage
 from tests.runtime.support.waiting import until
 
@@ -126,16 +129,20 @@ def test_sigterm_interrupts_what_does_not_end_in_time(stage: Stage) -> None:
 
 
 def test_a_second_sigterm_hands_back_at_once(stage: Stage) -> None:
-    """A stop of 120 s and a call without end: the second signal asks it back, the message is visible again."""
+    """A stop of 120 s and a call without end: the second signal asks it back, its message is visible in 20 s.
+
+    At once it must not be: the worker's own poll, still open, would take it along for the whole visibility timeout.
+    """
     step_id = stage.pending_step()
+    stage.sqs.set_queue_attributes(QueueUrl=stage.queue_urls["heavy"], Attributes={"VisibilityTimeout": "600"})
     stage.model.gate.clear()
-    with stage.worker(stop_timeout_s=120) as worker:
+    with stage.worker(stop_timeout_s=120, wait_time_s=10, visibility_timeout_s=600, lease_beat_s=200) as worker:
         stage.send_step(step_id)
         until(lambda: stage.model.asked, what="the call")
         worker.process.send_signal(signal.SIGTERM)
-        until(lambda: "Warm shutdown" in worker.out, what="the first signal to be seen")
+        until(lambda: "open polls" in worker.log, what="the first signal to be seen")
         assert worker.terminate(within_s=20) == 0
-    assert stage.counts() == (1, 0)
+    until(lambda: stage.counts() == (1, 0), within_s=20, what="the message")
     assert stage.step_status(step_id) is StepStatus.PENDING
 
 
@@ -150,6 +157,21 @@ def test_a_stop_asks_calls_back_from_pools_without_children(stage: Stage, pool: 
         assert worker.terminate(within_s=20) == 0
     assert stage.counts() == (1, 0)
     assert stage.step_status(step_id) is StepStatus.PENDING
+
+
+@pytest.mark.parametrize("pool", ["prefork", "threads", "solo"])
+def test_a_message_that_meets_the_last_poll_of_a_stopped_worker_is_returned(stage: Stage, pool: str) -> None:
+    """A worker that left its poll open would take the message along: hidden for the whole visibility timeout."""
+    stage.sqs.set_queue_attributes(QueueUrl=stage.queue_urls["heavy"], Attributes={"VisibilityTimeout": "600"})
+    alone: dict[str, Any] = {"concurrency": 1, "wait_time_s": 5, "visibility_timeout_s": 600, "lease_beat_s": 200}
+    proxy = FaultProxy(stage.endpoint)
+    with serving(proxy), stage.worker(pool=pool, sqs_endpoint=proxy.url, **alone) as worker:
+        until(lambda: proxy.polls, what="a poll")
+        worker.process.send_signal(signal.SIGTERM)
+        until(lambda: "open polls: 1" in worker.log, what="the last poll")
+        stage.send_step(stage.pending_step())
+        assert worker.process.wait(30) == 0
+    assert stage.counts() == (1, 0)
 
 
 def test_sigterm_ends_an_idle_worker(stage: Stage) -> None:
