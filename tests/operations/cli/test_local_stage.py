@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import psutil
 import pytest
 
@@ -35,7 +36,8 @@ def stage(state: Path) -> Iterator[LocalStage]:
     done = headway("up", "--speed", SPEED, "--json", state=state)
     assert done.returncode == 0, done.stderr
     running = attach(state)
-    assert json.loads(done.stdout)["endpoint"] == running.emulator.endpoint
+    told = json.loads(done.stdout)
+    assert (told["endpoint"], told["web"]) == (running.emulator.endpoint, running.web_url)
     yield running
     headway("down", state=state)
 
@@ -110,6 +112,25 @@ def test_what_is_no_drawing_is_refused_at_submit_and_the_others_go_on(stage: Loc
     lines = done.stderr.splitlines()
     assert [Path(line.split(": ")[1]).name for line in lines] == [*list(files)[:5], "missing.png"]
     until(lambda: jobs(state)["good.png"]["status"] == "succeeded", within_s=120)
+
+
+def test_the_web_service_takes_a_drawing_in_and_cancels_another(stage: LocalStage, state: Path) -> None:
+    """Through the load balancer: one job's results are the truth, the other ends when it is told, by one event."""
+    assert stage.web_url.startswith("http://127.0.0.1:")
+    headers = {"Authorization": f"Bearer {stage.web_token}"}
+    with httpx2.Client(base_url=stage.web_url, headers=headers, timeout=30) as web:
+        until(lambda: web.get("/healthz").status_code == 200, within_s=60, what="the web service")
+        drawing, other = draw(4, blocks=2), draw(5, blocks=6)
+        ids = [web.post("/jobs", files={"file": (each.name, each.data)}).json()["id"] for each in (drawing, other)]
+        canceled = [web.post(f"/jobs/{ids[1]}/cancel").json() for _ in range(2)]
+        assert canceled[0] == canceled[1]
+        assert canceled[0]["status"] == "canceled"
+        with web.stream("GET", f"/jobs/{ids[0]}/events", timeout=120) as events:
+            assert "event: end" in events.iter_lines()
+        blocks = web.get(f"/jobs/{ids[0]}").json()["blocks"]
+    found = [{step["check"]: step["result"]["count"] for step in block["steps"]} for block in blocks]
+    assert [(block["bars"], block["openings"]) for block in found] == truth(drawing)
+    assert jobs(state)[other.name]["status"] == "canceled"
 
 
 def test_an_unknown_job_is_not_found(stage: LocalStage, state: Path) -> None:
