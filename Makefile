@@ -9,7 +9,7 @@ UV := $(BIN)/uv
 UVFLAGS := --quiet --require-hashes --no-progress
 
 .DEFAULT_GOAL := test
-.PHONY: setup demo test nightly lint snapshots synth bench-synth bench-gate bench-scaling faults lock clean
+.PHONY: setup demo test nightly lint snapshots synth bench-synth bench-gate bench-scaling picture faults lock clean
 
 setup: .setup/npm .setup/emulator
 
@@ -66,6 +66,10 @@ bench-gate: setup
 # Every policy on held-out seeds, and the simulator's speed: writes out/scaling/. Ten minutes; QUICK=1 for one.
 bench-scaling: setup
 	@python -m tests.bench.scaling
+
+# Takes docs/page.png of a local stage with the system's Chromium. Half a minute.
+picture: setup
+	@python -m tests.bench.picture
 
 # Every automated fault by name, SIGTERM a hundred times, then JOBS=1000 jobs under faults at random; SOAK=1 sends 10,000.
 faults: setup

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Playwright, sync_playwright
 
 #: Where this is set, as in CI, a browser that is not there is a failure and no reason to skip.
 REQUIRED = "HEADWAY_BROWSER"
@@ -21,17 +21,21 @@ def chromium() -> str | None:
 @contextlib.contextmanager
 def browser() -> Iterator[Browser]:
     """Run a headless browser; without one the test is skipped, or fails where one is required."""
-    path = chromium()
-    if path is None:
+    if chromium() is None:
         message = "no Chromium on this machine: the page is not tested; apt-get install chromium"
         if os.environ.get(REQUIRED):
             pytest.fail(message)
         pytest.skip(message)
     with sync_playwright() as playwright:
-        # Root may not use Chromium's sandbox; the only pages that are opened are the test's own.
-        sandbox = [] if os.geteuid() else ["--no-sandbox"]
-        running = playwright.chromium.launch(executable_path=path, args=sandbox)
+        running = launch(playwright)
         try:
             yield running
         finally:
             running.close()
+
+
+def launch(playwright: Playwright) -> Browser:
+    """Start the system's Chromium."""
+    # Root may not use its sandbox; the only pages that are opened are this project's own.
+    sandbox = [] if os.geteuid() else ["--no-sandbox"]
+    return playwright.chromium.launch(executable_path=chromium(), args=sandbox)
