@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,7 +10,8 @@ import typer
 from headway_ops.cli.options import Assembly, Json, Stage, WorkloadName
 from headway_ops.simulate import Outcome, simulate, stage_from
 from headway_ops.simulate.assembly import of_stage
-from headway_ops.simulate.policies import headway
+from headway_ops.simulate.policies import clairvoyant, headway, peers
+from headway_ops.simulate.reporting import report
 from headway_ops.simulate.workload import load_workload
 
 
@@ -18,12 +20,17 @@ def simulate_command(
     workload: WorkloadName = "steady",
     seed: Annotated[int, typer.Option(min=0, help="Which jobs, and which of AWS's delays.")] = 1,
     assembly: Assembly = None,
+    html: Annotated[Path | None, typer.Option(help="Write a report with charts, other policies beside it.")] = None,
     as_json: Json = False,
 ) -> None:
     """Run a stage's own template on virtual time, and say how long work waits and what it costs."""
     asked = load_workload(workload)
     simulated = stage_from(stage, of_stage(stage, assembly))
     outcome = simulate(asked, headway(simulated), quota=simulated.quota_calls, seed=seed)
+    if html:
+        others = [simulate(asked, policy, quota=simulated.quota_calls, seed=seed) for policy in peers(simulated)]
+        bound = simulate(asked, clairvoyant(simulated), quota=simulated.quota_calls, seed=seed)
+        report(stage, outcome, others, bound).write(html)
     sys.stdout.write(json.dumps(outcome.figures()) + "\n" if as_json else summary(outcome))
     for finding in outcome.findings:
         sys.stderr.write(f"headway: {finding}\n")

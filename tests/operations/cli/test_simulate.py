@@ -55,3 +55,13 @@ def test_overload_ends_and_says_so(tmp_path: Path) -> None:
     done = headway("simulate", "--workload", str(flood), "--assembly", assembly(), state=tmp_path)
     assert done.returncode == 1
     assert done.stderr.startswith("headway: saturated: ")
+
+
+def test_html_is_written_where_it_was_asked_for(tmp_path: Path) -> None:
+    """One file, its folder made, with our run and its peers'; stdout is as without it."""
+    arguments = ("simulate", "--workload", "trickle", "--assembly", assembly())
+    plain = headway(*arguments, state=tmp_path)
+    done = headway(*arguments, "--html", "out/sim.html", state=tmp_path)
+    assert (done.returncode, done.stdout) == (0, plain.stdout)
+    text = (tmp_path / "out" / "sim.html").read_text(encoding="utf-8")
+    assert all(f"<td>{name}</td>" in text for name in ("headway", "classic", "keda", "copilot", "clairvoyant"))
