@@ -82,5 +82,6 @@ class Gauge:
                 running=service.running,
                 desired=service.desired,
                 protected=service.protected(),
+                deploying=service.deploying,
             )
         )

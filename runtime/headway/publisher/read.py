@@ -7,6 +7,7 @@ from headway.scaling import LaneCounts, Reading
 
 if TYPE_CHECKING:
     from mypy_boto3_ecs import ECSClient
+    from mypy_boto3_ecs.type_defs import ServiceTypeDef
     from mypy_boto3_sqs import SQSClient
 
 #: GetTaskProtection takes at most 100 tasks, and ListTasks returns at most 100 a page (ECS API reference).
@@ -28,13 +29,15 @@ def read(env: PublisherEnv, sqs: "SQSClient", ecs: "ECSClient") -> Reading:
         botocore.exceptions.BotoCoreError: AWS could not be reached in time.
     """
     lanes = {name: _lane_counts(sqs, url) for name, url in env.queue_urls.items()}
-    running, desired = _task_counts(ecs, env.cluster, env.service)
+    service = _service(ecs, env.cluster, env.service)
     return Reading(
         heavy=lanes[env.main_lane],
         fast=lanes.get("fast"),
-        running=running,
-        desired=desired,
+        running=service["runningCount"],
+        desired=service["desiredCount"],
         protected=_protected(ecs, env.cluster, env.service),
+        # A service at rest has one deployment, its primary (ECS API reference, Service).
+        deploying=len(service["deployments"]) > 1,
     )
 
 
@@ -52,11 +55,11 @@ def _lane_counts(sqs: "SQSClient", url: str) -> LaneCounts:
         raise ReadError(f"{url}: no {missing.args[0]} in the answer") from None
 
 
-def _task_counts(ecs: "ECSClient", cluster: str, service: str) -> tuple[int, int]:
+def _service(ecs: "ECSClient", cluster: str, service: str) -> "ServiceTypeDef":
     services = ecs.describe_services(cluster=cluster, services=[service])["services"]
     if not services:
         raise ReadError(f"service {service} is not in cluster {cluster}")
-    return services[0]["runningCount"], services[0]["desiredCount"]
+    return services[0]
 
 
 def _protected(ecs: "ECSClient", cluster: str, service: str) -> int:

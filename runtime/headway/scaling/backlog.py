@@ -18,13 +18,17 @@ class LaneCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """One look at a stage. ``fast`` is None where there is no fast lane; task counts are the heavy service's."""
+    """One look at a stage. ``fast`` is None where there is no fast lane; task counts are the heavy service's.
+
+    ``deploying``: old tasks are being replaced, so that running and protected ones may outnumber the desired.
+    """
 
     heavy: LaneCounts
     fast: LaneCounts | None
     running: int
     desired: int
     protected: int
+    deploying: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,9 @@
 The need counts work that is waiting and work in flight, in slots rather than messages, adds the heavy messages that
 the fast lane is about to send, some spare, and a square-root margin for bursts (square-root staffing: the spread of a
 random load grows with the root of its mean). It is never below the tasks that protect running work, because a desired
-count under the protected count makes ECS refuse new protection, and never above what the call quota allows.
+count under the protected count makes ECS refuse new protection: where work began between a reading and the scale-in
+that followed it, the next reading takes the scale-in back. A deployment's old tasks may be protected beyond the desired
+count and are no reason to scale out. The need is never above what the call quota allows.
 """
 
 import dataclasses
@@ -60,8 +62,8 @@ class ScalingPlan:
         backlog = reading.heavy.total
         coming = self.calls_per_job * reading.fast.total if reading.fast else 0.0
         slots = backlog + coming + self.spare_slots + self.burst_beta * math.sqrt(backlog)
-        need = min(max(math.ceil(slots / self.concurrency), self.min_tasks), self.cap)
-        need = max(need, min(reading.protected, reading.desired))
+        floor = min(reading.protected, reading.desired) if reading.deploying else reading.protected
+        need = min(max(math.ceil(slots / self.concurrency), self.min_tasks, floor), self.cap)
         need = rung_at_or_above(self.levels, need)
         return Decision(
             need=need,

@@ -90,11 +90,15 @@ class Aws:
             },
         )
 
-    def service(self, running: int, desired: int) -> None:
-        """Arrange the scaled service's counts."""
+    def service(self, running: int, desired: int, deployments: int = 1) -> None:
+        """Arrange the scaled service's counts; a service at rest has one deployment."""
         self.on_ecs.add_response(
             "describe_services",
-            {"services": [{"runningCount": running, "desiredCount": desired}]},
+            {
+                "services": [
+                    {"runningCount": running, "desiredCount": desired, "deployments": [{} for _ in range(deployments)]}
+                ]
+            },
             {"cluster": "cluster", "services": ["heavy"]},
         )
 

@@ -25,6 +25,18 @@ def test_reading_has_every_count() -> None:
         )
 
 
+def test_a_second_deployment_is_a_rollout() -> None:
+    """While old tasks are replaced, the service has an active deployment beside its primary."""
+    aws = Aws()
+    aws.lane("heavy", 0, 0)
+    aws.lane("fast", 0, 0)
+    aws.service(running=2, desired=1, deployments=2)
+    aws.tasks(2)
+    aws.protection(page=0, size=2, protected=2)
+    with aws.answering():
+        assert read(aws.env, aws.sqs, aws.ecs).deploying
+
+
 def test_stage_without_a_fast_lane_reads_only_heavy() -> None:
     """Where fast_lane is off, there is no fast queue to ask."""
     aws = Aws(env(queue_urls={"heavy": env().queue_urls["heavy"]}))

@@ -15,7 +15,14 @@ PLAN = ScalingPlan(
 
 
 def reading(
-    visible: int = 0, in_flight: int = 0, *, fast: int = 0, running: int = 1, desired: int = 1, protected: int = 0
+    visible: int = 0,
+    in_flight: int = 0,
+    *,
+    fast: int = 0,
+    running: int = 1,
+    desired: int = 1,
+    protected: int = 0,
+    deploying: bool = False,
 ) -> Reading:
     """Return a reading with ``fast`` messages waiting in the fast lane."""
     return Reading(
@@ -24,6 +31,7 @@ def reading(
         running=running,
         desired=desired,
         protected=protected,
+        deploying=deploying,
     )
 
 
@@ -45,6 +53,7 @@ readings = st.builds(
     running=st.integers(0, 300),
     desired=st.integers(0, 300),
     protected=st.integers(0, 300),
+    deploying=st.booleans(),
 )
 
 EXAMPLES = [
@@ -70,8 +79,13 @@ EXAMPLES = [
     ),
     # protected tasks that a deployment replaces can outnumber the desired count: they are no reason to scale out
     (
-        reading(0, 16, running=9, desired=6, protected=9),
+        reading(0, 16, running=9, desired=6, protected=9, deploying=True),
         Decision(need=6, scale_out_to=0, scale_in_to=0, backlog_per_task=0.0),
+    ),
+    # without a deployment, work began after the reading that a scale-in followed: the scale-in is taken back
+    (
+        reading(0, 16, running=9, desired=6, protected=9),
+        Decision(need=9, scale_out_to=9, scale_in_to=0, backlog_per_task=0.0),
     ),
     # nothing runs yet: divided by one, not by none
     (reading(7, running=0, desired=1), Decision(need=3, scale_out_to=3, scale_in_to=0, backlog_per_task=7.0)),
@@ -112,6 +126,13 @@ def test_scale_in_keeps_every_protected_task(plan: ScalingPlan, seen: Reading) -
     """Within the cap, the capacity asked for is never under min(protected, desired): new protection stays possible."""
     floor = min(seen.protected, seen.desired)
     assert plan.decide(seen).need >= min(floor, plan.cap)
+
+
+@given(plan=plans, seen=readings)
+def test_a_desired_count_under_busy_tasks_is_raised(plan: ScalingPlan, seen: Reading) -> None:
+    """Unless a deployment runs, every protected task is asked for, as far as the cap allows."""
+    need = plan.decide(dataclasses.replace(seen, deploying=False)).need
+    assert need >= min(seen.protected, plan.cap)
 
 
 @given(plan=plans, seen=readings)
