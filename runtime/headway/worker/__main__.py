@@ -1,23 +1,37 @@
-"""``python -m headway.worker``: consumes one lane. Exit codes: 0 ended well, 3 configuration, 4 unreachable."""
+"""``python -m headway.worker``: consumes one lane. Exit codes: 0 ended well, 3 configuration, 4 unreachable.
 
+With ``--print-config``, prints what it would run with, and consumes nothing; ``--json`` is for machines.
+"""
+
+import argparse
 import gc
 import os
 import socket
 import sys
+
+import celery
 
 from headway.clock import StageClock
 from headway.contract import ContractError, DatabaseSecret, ModelSecret, WorkerEnv
 from headway.vision.plugins import PluginError, load_checks, load_splitter
 from headway.worker.app import create_app
 from headway.worker.boot import UnreachableError, check_surroundings
+from headway.worker.configuring import configure
+from headway.worker.effective import effective
 from headway.worker.logs import log_to_stderr
 from headway.worker.resources import Resources
 
 
 def main() -> int:
     """Check the surroundings, then work until a signal ends it."""
+    parser = argparse.ArgumentParser("headway worker", description="Consume one lane, as the environment says.")
+    parser.add_argument("--print-config", action="store_true", help="print each effective value and its source")
+    parser.add_argument("--json", action="store_true", help="print it as JSON")
+    asked = parser.parse_args()
     try:
         env = WorkerEnv.from_env(os.environ)
+        if asked.print_config:
+            return _print_config(env, as_json=asked.json)
         database, model = DatabaseSecret.from_env(os.environ), ModelSecret.from_env(os.environ)
         resources = Resources(
             env, database, model, StageClock(env.speed), splitter=load_splitter(), checks=load_checks()
@@ -43,6 +57,16 @@ def main() -> int:
     gc.freeze()
     worker.start()
     return worker.exitcode or 0
+
+
+def _print_config(env: WorkerEnv, *, as_json: bool) -> int:
+    app = celery.Celery("headway")
+    configure(app, env)
+    found = effective(app, env, os.environ)
+    sys.stdout.write((found.to_json() if as_json else found.to_text()) + "\n")
+    for warning in found.warnings:
+        sys.stderr.write(f"warning: {warning}\n")
+    return 0
 
 
 if __name__ == "__main__":

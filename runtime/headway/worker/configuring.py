@@ -5,18 +5,23 @@ headway.worker.configure(app, WorkerEnv.from_env(os.environ))
 """
 
 import inspect
+import logging
 from typing import Any
 
 import celery
 
 from headway.clock import StageClock
 from headway.contract import ContractError, WorkerEnv
+from headway.producer.routing import aliased
+from headway.worker.effective import ignored
 from headway.worker.guard import ProtectionGuard
 from headway.worker.health import PollWatch
 from headway.worker.lease import LeaseKeeper
 from headway.worker.settings import worker_settings
 from headway.worker.shutdown import OrderlyStop
 from headway.worker.stopping import Stop
+
+logger = logging.getLogger(__name__)
 
 _REQUEST = "headway.worker.request:Request"
 
@@ -40,6 +45,10 @@ def configure(app: celery.Celery, env: WorkerEnv, stop: Stop | None = None) -> N
         ContractError: the pool or the lane cannot be used, or a task is ``async def``. Tasks that Celery evaluates
             later raise it then.
     """
+    lanes = aliased(env.queue_urls, env.fast_queue, main_lane=env.main_lane)
+    for warning in (lanes.warning, *ignored(app.conf.get("broker_transport_options") or {})):
+        if warning:
+            logger.warning(warning)
     # Where the bootsteps find it: Celery hands them the app and nothing else.
     app.headway = (env, StageClock(env.speed), stop or Stop())  # type: ignore[attr-defined]  # an attribute of our own
     app.conf.update(worker_settings(env, StageClock(env.speed)))

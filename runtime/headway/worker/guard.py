@@ -10,10 +10,13 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from aws_lambda_powertools.metrics import MetricUnit
 from celery import bootsteps
 from celery.worker import state
 from celery.worker.consumer.tasks import Tasks
 
+from headway.emf import metric_line, write_line
+from headway.scaling.metrics import dimensions
 from headway.worker.agent import AgentAnswer, set_protection
 from headway.worker.protection import Action, Admission, Protection, away_s
 
@@ -33,7 +36,8 @@ class ProtectionGuard(bootsteps.StartStopStep):
 
     def __init__(self, consumer: Any, **options: Any) -> None:
         super().__init__(consumer, **options)
-        env, self._clock, _ = consumer.app.headway
+        self._env, self._clock, _ = consumer.app.headway
+        env = self._env
         self._agent_uri, self._minutes = env.agent_uri, env.protection_min
         self.enabled = env.protection and bool(env.agent_uri)
         if env.protection and not env.agent_uri:
@@ -134,6 +138,10 @@ class ProtectionGuard(bootsteps.StartStopStep):
             answer = AgentAnswer(done=False, reason=repr(error))
         if not answer.done:
             logger.warning("protection %s: %s", "refused" if enabled else "not released", answer.reason)
+        if enabled and not answer.done:
+            whose = dimensions(stage=self._env.stage, lane=self._env.lane)
+            refused = {"ProtectionRefused": (MetricUnit.Count, 1.0)}
+            write_line(metric_line(self._env.metric_namespace, whose, refused, {"reason": answer.reason}))
         return answer.done
 
     def _busy(self) -> int:

@@ -4,7 +4,6 @@ All of it is made before the pool forks, so that its children share the memory a
 used only after it: no connection is opened, and no event loop started, in the main process.
 """
 
-import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ import botocore.config
 
 from headway.clock import StageClock
 from headway.contract import DatabaseSecret, ModelSecret, WorkerEnv
+from headway.emf import write_line
 from headway.jobs import connect
 from headway.vision.asking import Asker
 from headway.vision.calllog import CallLog
@@ -72,11 +72,8 @@ class Resources:
         self.s3.put_object(Bucket=self.env.drawings_bucket, Key=key, Body=data, ContentType="image/png")
 
     def log_call(self, call: Call, origin: Origin) -> None:
-        """Write the call's metric line in one piece: the processes of a pool share one stdout.
-
-        POSIX: a write of at most PIPE_BUF (4,096) bytes to a pipe is atomic.
-        """
-        os.write(1, self._calls.line(call, origin).encode() + b"\n")
+        """Write the call's metric line."""
+        write_line(self._calls.line(call, origin))
 
 
 def _asker(env: WorkerEnv, secret: ModelSecret, clock: StageClock, quota: FleetQuota) -> Asker:

@@ -1,5 +1,6 @@
 """The Celery settings of a worker, each with its reason. Durations become wall seconds here."""
 
+import dataclasses
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 from headway.clock import StageClock
 from headway.contract import ContractError, WorkerEnv
 from headway.producer.broker import sender_settings
+from headway.producer.routing import aliased
 
 #: gevent and eventlet poll lanes in sequence, and lose jobs when they are stopped.
 POOLS = ("prefork", "threads", "solo")
@@ -49,7 +51,10 @@ def worker_settings(env: WorkerEnv, clock: StageClock) -> Mapping[str, Any]:
         raise ContractError(f"HEADWAY_POOL = {env.pool!r}: must be one of {', '.join(POOLS)}")
     if env.lane not in env.queue_urls:
         raise ContractError(f"HEADWAY_LANE = {env.lane!r}: no such lane in HEADWAY_QUEUE_URLS")
-    sender = sender_settings(env, connect_timeout_s=3, read_timeout_s=5, attempts=2)
+    lanes = aliased(env.queue_urls, env.fast_queue, main_lane=env.main_lane)
+    sender = sender_settings(
+        dataclasses.replace(env, queue_urls=lanes.urls), connect_timeout_s=3, read_timeout_s=5, attempts=2
+    )
     options = {
         **sender["broker_transport_options"],
         "wait_time_seconds": env.wait_time_s,

@@ -4,7 +4,7 @@ import doctest
 
 import pytest
 
-from headway.producer import submit
+from headway.producer import routing, submit
 from headway.producer.routing import Route, choose_lane
 
 _LANES = ("heavy", "fast")
@@ -26,3 +26,8 @@ def test_an_unknown_lane_falls_back_with_a_warning() -> None:
 def test_names_are_made_safe() -> None:
     """As the functions' own examples show."""
     assert doctest.testmod(submit).failed == 0
+
+
+def test_a_missing_fast_lane_is_aliased() -> None:
+    """As the function's own examples show."""
+    assert doctest.testmod(routing).failed == 0

@@ -37,14 +37,18 @@ def _wants(agent: AgentServer) -> list[bool]:
     return [body["ProtectionEnabled"] for _, body in agent.asked]
 
 
-def test_an_answer_that_grants_nothing_starts_nothing(stage: Stage, agent: AgentServer) -> None:
-    """Throttled, failed, ECS too slow behind it, garbage: four times back to the lane, and one call once it grants."""
-    agent.answers += [
-        (429, exception("ThrottlingException")),
-        (500, exception("ServerException")),
-        (504, exception("RequestCanceled")),
-        (200, b"<html>"),
-    ]
+@pytest.mark.parametrize(
+    "answers",
+    [
+        [(429, exception("ThrottlingException")), (400, exception("InvalidParameterException"))],
+        [(500, exception("ServerException")), (504, exception("RequestCanceled")), (200, b"<html>")],
+    ],
+)
+def test_an_answer_that_grants_nothing_starts_nothing(
+    stage: Stage, agent: AgentServer, answers: list[tuple[int, Any]]
+) -> None:
+    """Throttled, refused, failed, ECS too slow behind it, garbage: back to the lane, and one call once it grants."""
+    agent.answers += answers
     step_id = stage.pending_step()
     at_call: list[tuple[bool, int]] = []
     stage.model.on_asked = lambda: at_call.append((agent.protected, len(agent.asked)))
@@ -52,7 +56,9 @@ def test_an_answer_that_grants_nothing_starts_nothing(stage: Stage, agent: Agent
         stage.send_step(step_id)
         until(lambda: stage.step_status(step_id) is StepStatus.SUCCEEDED, within_s=60, what="the step")
         assert worker.process.poll() is None
-    assert at_call == [(True, 5)]
+        refusals = [line["ProtectionRefused"] for line in worker.metrics if "ProtectionRefused" in line]
+    assert at_call == [(True, len(answers) + 1)]
+    assert refusals == [[1.0]] * len(answers)
 
 
 def test_an_agent_that_hangs_starts_nothing(stage: Stage, agent: AgentServer) -> None:
