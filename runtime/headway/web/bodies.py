@@ -1,6 +1,9 @@
 """What a request may say, and how it is read: bounds and characters are checked before anything is done with it."""
 
-from typing import Annotated, Any
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Annotated, Any, BinaryIO
 
 import fastapi
 import pydantic
@@ -41,6 +44,14 @@ class StoredDrawing(pydantic.BaseModel):
     name: Line = ""
 
 
+@dataclass(frozen=True)
+class UploadedDrawing:
+    """A file that a form brought: on disk where it is large, and read by whoever opens it, when it is their turn."""
+
+    file: BinaryIO
+    name: str
+
+
 class Cancellation(pydantic.BaseModel):
     """Why a job is canceled, for its event."""
 
@@ -67,8 +78,9 @@ SUBMISSION: dict[str, Any] = {
 }
 
 
-async def read_submission(request: fastapi.Request) -> tuple[bytes, str] | StoredDrawing:
-    """Return the drawing that was uploaded and its file's name, or where it lies.
+@contextlib.asynccontextmanager
+async def submission(request: fastapi.Request) -> AsyncIterator[UploadedDrawing | StoredDrawing]:
+    """Yield the drawing that was uploaded, or where it lies.
 
     Raises:
         RequestError: 415 where the body is neither a form nor JSON.
@@ -76,16 +88,20 @@ async def read_submission(request: fastapi.Request) -> tuple[bytes, str] | Store
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == "application/json":
-        return _parsed(await request.body())
+        yield _parsed(await request.body())
+        return
     if kind == "multipart/form-data":
-        return await read_upload(request)
+        async with upload(request) as uploaded:
+            yield uploaded
+        return
     shown = ascii(kind)[:80]
     text = f"content-type {shown} not accepted: send multipart/form-data with a file, or application/json with a key"
     raise RequestError(415, "unsupported_media_type", text)
 
 
-async def read_upload(request: fastapi.Request) -> tuple[bytes, str]:
-    """Return the file of a form and its name.
+@contextlib.asynccontextmanager
+async def upload(request: fastapi.Request) -> AsyncIterator[UploadedDrawing]:
+    """Yield the file of a form, which is gone afterwards.
 
     Raises:
         RequestValidationError: the form has no file.
@@ -95,7 +111,7 @@ async def read_upload(request: fastapi.Request) -> tuple[bytes, str]:
         file = form.get("file")
         if not isinstance(file, UploadFile):
             raise RequestValidationError([{"type": "missing", "loc": ("body", "file"), "msg": "Field required"}])
-        return await file.read(), file.filename or ""
+        yield UploadedDrawing(file.file, file.filename or "")
 
 
 def _parsed(body: bytes) -> StoredDrawing:

@@ -9,7 +9,15 @@ from fastapi.responses import JSONResponse
 
 from headway.jobs import JobView, Outcome, cancel_job, job_view, list_jobs
 from headway.producer import Submitted
-from headway.web.bodies import SUBMISSION, Cancellation, IdempotencyKey, Listing, StoredDrawing, read_submission
+from headway.web.bodies import (
+    SUBMISSION,
+    Cancellation,
+    IdempotencyKey,
+    Listing,
+    StoredDrawing,
+    UploadedDrawing,
+    submission,
+)
 from headway.web.documents import CanceledDocument, EndDocument, JobDocument, JobsDocument, JobSummaryDocument
 from headway.web.guard import Caller
 from headway.web.problems import RequestError, documented
@@ -35,8 +43,8 @@ async def submit(
     service: Serving, caller: Caller, request: fastapi.Request, idempotency_key: IdempotencyKey = ""
 ) -> JSONResponse:
     """Submit a drawing: a form with its file, or JSON with its key in the stage's bucket."""
-    submission = await read_submission(request)
-    submitted = await take_in(service, submission, idempotency_key, caller)
+    async with submission(request) as drawing:
+        submitted = await take_in(service, drawing, idempotency_key, caller)
     document = JobDocument.of_view(await look(service, submitted.job_id))
     return JSONResponse(
         document.model_dump(mode="json"),
@@ -70,7 +78,7 @@ async def cancel(
 
 
 async def take_in(
-    service: Service, submission: tuple[bytes, str] | StoredDrawing, idempotency_key: str, caller: str
+    service: Service, drawing: UploadedDrawing | StoredDrawing, idempotency_key: str, caller: str
 ) -> Submitted:
     """Submit what was read.
 
@@ -78,11 +86,13 @@ async def take_in(
         DrawingError, KeyReusedError, SubmitError: as `headway.producer.Producer.submit_once`.
     """
     producer = service.producer
-    if isinstance(submission, StoredDrawing):
-        work, arguments = producer.submit_stored, (submission.key, submission.name)
-        submitted = await service.in_turn(work, *arguments, idempotency_key=idempotency_key)
-    else:
-        submitted = await service.in_turn(producer.submit_once, *submission, idempotency_key=idempotency_key)
+
+    def submit() -> Submitted:
+        if isinstance(drawing, StoredDrawing):
+            return producer.submit_stored(drawing.key, drawing.name, idempotency_key=idempotency_key)
+        return producer.submit_once(drawing.file.read(), drawing.name, idempotency_key=idempotency_key)
+
+    submitted = await service.in_turn(submit)
     logger.info("job %s submitted by %s%s", submitted.job_id, caller, "" if submitted.created else ", again")
     return submitted
 

@@ -18,7 +18,7 @@ from headway.jobs import list_jobs
 from headway.jobs.states import ACTIVE_JOB
 from headway.producer import BucketError
 from headway.vision.image import DrawingError
-from headway.web.bodies import read_upload
+from headway.web.bodies import upload
 from headway.web.documents import JobDocument, JobSummaryDocument
 from headway.web.guard import check_own_page, cookie_name, signed_in
 from headway.web.jobs import end, look, take_in
@@ -68,9 +68,10 @@ async def submit(service: Serving, request: fastapi.Request) -> Response:
         return _sign_in_page(401)
     check_own_page(request)
     try:
-        upload = await read_upload(request)
         # The form's own word, new in each page: a form that is sent twice is one job.
-        submitted = await take_in(service, upload, request.query_params.get("once", ""), "page")
+        once = request.query_params.get("once", "")
+        async with upload(request) as drawing:
+            submitted = await take_in(service, drawing, once, "page")
     except Exception as error:
         problem = problem_of(error)
         if problem is None:

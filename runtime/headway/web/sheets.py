@@ -1,13 +1,16 @@
 """A job's drawing, as pictures for the page: opened once for each job, since no drawing ever changes under its key."""
 
 from collections import OrderedDict
-from io import BytesIO
-from typing import NamedTuple
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple, TypeVar
 from uuid import UUID
 
 from headway.jobs.queries import origin
-from headway.vision.image import open_page, page_sizes
+from headway.vision.image import open_page, page_sizes, to_png
 from headway.web.service import Service
+
+T = TypeVar("T")
 
 #: A picture is shown on a screen: more pixels on its longer side only make it slow.
 _MAX_SIDE_PX = 2_000
@@ -37,8 +40,7 @@ class Sheets:
             BucketError: the bucket does not answer.
         """
         if job_id not in self._known:
-            data = await self._data(job_id)
-            sizes = await self._service.in_turn(page_sizes, data) if data is not None else []
+            sizes = await self._service.in_turn(self._opened, page_sizes, job_id) or []
             self._known[job_id] = [Sheet(number, *size) for number, size in enumerate(sizes, start=1)]
             while len(self._known) > _KEPT:
                 self._known.popitem(last=False)
@@ -51,14 +53,11 @@ class Sheets:
             DrawingError: the drawing is gone, or cannot be opened.
             BucketError: the bucket does not answer.
         """
-        data = await self._data(job_id)
-        return None if data is None else await self._service.in_turn(_picture, data, number)
+        return await self._service.in_turn(self._opened, partial(_picture, number=number), job_id)
 
-    async def _data(self, job_id: UUID) -> bytes | None:
-        found = await self._service.aside(origin, self._service.engine, job_id)
-        if found is None:
-            return None
-        return await self._service.aside(self._service.producer.drawings.read, found.drawing_key)
+    def _opened(self, look: Callable[[bytes], T], job_id: UUID) -> T | None:
+        found = origin(self._service.engine, job_id)
+        return None if found is None else look(self._service.producer.drawings.read(found.drawing_key))
 
 
 def _picture(data: bytes, number: int) -> bytes | None:
@@ -66,6 +65,4 @@ def _picture(data: bytes, number: int) -> bytes | None:
     if page is None:
         return None
     page.thumbnail((_MAX_SIDE_PX, _MAX_SIDE_PX))
-    buffer = BytesIO()
-    page.save(buffer, format="PNG")
-    return buffer.getvalue()
+    return to_png(page)
