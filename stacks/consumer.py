@@ -1,5 +1,6 @@
 """What drains the lanes: one service a lane, and the loop that sizes the heavy one."""
 
+import json
 from pathlib import Path
 
 import aws_cdk as cdk
@@ -8,12 +9,14 @@ from aws_cdk import aws_ecs as ecs
 from constructs import Construct
 
 import headway
-from headway.contract import WorkerEnv
+from headway.contract import ReconcilerEnv, WorkerEnv
 from headway_cdk import (
     BacklogPublisher,
     BacklogScaling,
     ChangeInCapacity,
     ExactCapacity,
+    Migration,
+    Reconciler,
     WorkerService,
     build_image,
     import_image,
@@ -28,7 +31,7 @@ SCALED = "heavy"
 
 
 class ConsumerStack(cdk.Stack):
-    """The cluster, a worker service for each lane, and publisher and scaling for the heavy one."""
+    """The migration, then a worker service for each lane, publisher and scaling of one, and the watchdog."""
 
     def __init__(
         self,
@@ -63,6 +66,17 @@ class ConsumerStack(cdk.Stack):
             )
             for name, (_lane, service) in settings.consumed_lanes.items()
         }
+        self.migration = Migration(
+            self,
+            "Migration",
+            cluster=self.cluster,
+            image=self.image,
+            database_secret=store.database_secret,
+            owner_secret=store.owner_secret,
+            security_groups=store.clients,
+        )
+        for worker in self.services.values():
+            worker.service.node.add_dependency(self.migration.resource)
         scaled = self.services[SCALED].service
         self.publisher = BacklogPublisher(
             self,
@@ -85,6 +99,37 @@ class ConsumerStack(cdk.Stack):
             lane=SCALED,
             period_s=settings.scaling.publish_every_s,
         )
+        self._watch(settings, queues, store)
+
+    def _watch(self, settings: StageSettings, queues: QueueStack, store: JobStoreStack) -> None:
+        numbers = settings.reconciler
+        environment = ReconcilerEnv(
+            stage=settings.name,
+            region=self.region,
+            queue_urls=queues.urls,
+            dead_letter_urls=queues.dead_letter_urls,
+            main_lane=SCALED,
+            fast_queue="fast" if settings.fast_lane == "on" else "",
+            idle_limit_s=numbers.idle_limit_s,
+            lease_s=max(lane.visibility_timeout_s for lane, _service in settings.consumed_lanes.values()),
+        )
+        self.reconciler = Reconciler(
+            self,
+            "Reconciler",
+            cluster=self.cluster,
+            image=self.image,
+            environment=environment,
+            lanes=queues.lanes,
+            database_secret=store.database_secret,
+            cpu_units=numbers.cpu_units,
+            memory_mib=numbers.memory_mib,
+            every_min=numbers.every_min,
+            silent_min=numbers.silent_alarm_min,
+            security_groups=store.clients,
+        )
+        self.reconciler.schedule.node.add_dependency(self.migration.resource)
+        cdk.CfnOutput(self, "ReconcilerEnvironment", value=json.dumps(environment.to_env(), sort_keys=True))
+        cdk.CfnOutput(self, "DatabaseOwnerSecretArn", value=store.owner_secret.secret_arn)
 
     def _cluster(self, settings: StageSettings, vpc: ec2.IVpc) -> ecs.ICluster:
         if settings.cluster.name:

@@ -13,7 +13,7 @@ from stacks.settings import StageSettings
 
 
 class JobStoreStack(cdk.Stack):
-    """The database (created, or imported by its secret), the drawings bucket and the model secret.
+    """The database (created, or imported by its secrets), the drawings bucket and the model secret.
 
     ``clients`` are the security groups a task joins to reach the database; an imported database brings its own rules.
     """
@@ -27,6 +27,7 @@ class JobStoreStack(cdk.Stack):
         self.clients: list[ec2.ISecurityGroup] = []
         if store.secret_arn:
             self.database_secret = _secret(self, "DatabaseSecret", store.secret_arn)
+            self.owner_secret = _secret(self, "OwnerSecret", store.owner_secret_arn)
         else:
             database = JobDatabase(
                 self,
@@ -37,7 +38,7 @@ class JobStoreStack(cdk.Stack):
                 backup_retention_days=store.backup_retention_days,
                 deletion_protection=settings.termination_protection,
             )
-            self.database_secret = database.secret
+            self.database_secret, self.owner_secret = database.secret, database.owner_secret
             self.clients.append(database.clients)
         self.model_secret = (
             _secret(self, "ModelSecret", settings.model.secret_arn)

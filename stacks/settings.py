@@ -100,12 +100,23 @@ class Web(_Frozen):
 
 
 class JobStore(_Frozen):
-    """The PostgreSQL database: imported by its secret, or created."""
+    """The PostgreSQL database: imported by its secrets, or created."""
 
     secret_arn: str
+    owner_secret_arn: str
     min_acu: float
     max_acu: float
     backup_retention_days: int
+
+
+class Reconciler(_Frozen):
+    """The watchdog over jobs."""
+
+    idle_limit_s: int
+    every_min: int
+    silent_alarm_min: int
+    cpu_units: int
+    memory_mib: int
 
 
 class Network(_Frozen):
@@ -136,6 +147,7 @@ class Laptop(_Frozen):
     speed: float
     task_start_min_s: float
     task_start_max_s: float
+    schedule_min_wall_s: float
     call_min_s: float
     call_max_s: float
 
@@ -168,6 +180,7 @@ class StageSettings(_Frozen):
     model: Model
     web: Web
     job_store: JobStore
+    reconciler: Reconciler
     network: Network
     cluster: Cluster
     image: Image

@@ -5,7 +5,9 @@ from headway_cdk.backlog_scaling import BacklogScaling, ChangeInCapacity, ExactC
 from headway_cdk.image import build_image, import_image
 from headway_cdk.job_store import Drawings, JobDatabase
 from headway_cdk.lanes import Lane
+from headway_cdk.migration import Migration
 from headway_cdk.network import create_vpc, import_vpc
+from headway_cdk.reconciler import Reconciler
 from headway_cdk.web_service import WebService
 from headway_cdk.worker_service import WorkerService
 
@@ -17,6 +19,8 @@ __all__ = [
     "ExactCapacity",
     "JobDatabase",
     "Lane",
+    "Migration",
+    "Reconciler",
     "WebService",
     "WorkerService",
     "build_image",

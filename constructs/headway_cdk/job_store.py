@@ -11,8 +11,9 @@ from headway_cdk.network import data_subnets
 
 
 class JobDatabase(Construct):
-    """Aurora Serverless v2 PostgreSQL that only members of ``clients`` reach; ``secret`` holds its coordinates.
+    """Aurora Serverless v2 PostgreSQL that only members of ``clients`` reach.
 
+    ``secret`` holds what opens it for whatever uses jobs, ``owner_secret`` what opens it for their migration.
     ``min_acu`` and ``max_acu`` are Aurora capacity units. PostgreSQL 15 and later refuse connections without TLS by
     default (rds.force_ssl = 1, "Security with Amazon Aurora PostgreSQL").
     """
@@ -48,10 +49,13 @@ class JobDatabase(Construct):
             removal_policy=cdk.RemovalPolicy.SNAPSHOT,
         )
         self.cluster.connections.allow_default_port_from(self.clients, "Headway's tasks")
-        secret = self.cluster.secret
-        if secret is None:
+        owner = self.cluster.secret
+        if owner is None:
             raise AssertionError("a generated credential always has a secret")
-        self.secret: secretsmanager.ISecret = secret
+        self.owner_secret: secretsmanager.ISecret = owner
+        # The migration makes this login, with this password, and gives it the rights of the application.
+        application = rds.DatabaseSecret(self, "Application", username="headway_app_login", dbname="headway")
+        self.secret: secretsmanager.ISecret = application.attach(self.cluster)
 
 
 class Drawings(s3.Bucket):

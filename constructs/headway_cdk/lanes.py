@@ -110,6 +110,10 @@ class Lane(Construct):
         """Let ``grantee`` read the lane's message counts."""
         self._grant(grantee, ("sqs:GetQueueAttributes",), self.queue, ())
 
+    def grant_look(self, grantee: iam.IGrantable) -> None:
+        """Let ``grantee`` see the dead letters; without the right to delete, they stay."""
+        self._grant(grantee, ("sqs:ReceiveMessage",), self.dead_letters, _KMS_CONSUME)
+
     def _grant(
         self, grantee: iam.IGrantable, actions: Sequence[str], queue: sqs.IQueue, key_actions: Sequence[str]
     ) -> None:

@@ -1,23 +1,60 @@
 """Where is a stage? On this machine where a local one runs, else in the account that the credentials point to."""
 
-from dataclasses import dataclass
+import dataclasses
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, TypeVar
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from headway.contract import DatabaseSecret, ProducerEnv
+from headway.contract import DatabaseSecret, OwnerSecret, ProducerEnv, ReconcilerEnv
+from headway_ops import outputs
 from headway_ops.local.errors import UnreachableError
 from headway_ops.local.running import LocalStage
-from headway_ops.outputs import database_secret, producer_environment
 from stacks.loading import load_stage
 
+T = TypeVar("T")
 
-@dataclass(frozen=True, kw_only=True)
+
 class Connection:
-    """What a command needs to submit to a stage and to read its jobs."""
+    """What commands need of a stage, each looked up when it is first asked for: not everybody may read everything.
 
-    producer: ProducerEnv
-    database: DatabaseSecret
+    Raises:
+        UnreachableError: from each property, where it cannot be read.
+    """
+
+    def __init__(self, stage: str, client: Callable[[str], Any], *, speed: float = 1.0) -> None:
+        self._stage, self._client, self._speed = stage, client, speed
+
+    @cached_property
+    def producer(self) -> ProducerEnv:
+        """What a sender is told."""
+        return self._reached(lambda: outputs.producer_environment(self._client("cloudformation"), self._stage))
+
+    @cached_property
+    def reconciler(self) -> ReconcilerEnv:
+        """What the reconciler is told."""
+        env = self._reached(lambda: outputs.reconciler_environment(self._client("cloudformation"), self._stage))
+        return dataclasses.replace(env, speed=self._speed)
+
+    @cached_property
+    def database(self) -> DatabaseSecret:
+        """The way to its jobs."""
+        clients = (self._client("cloudformation"), self._client("secretsmanager"))
+        return self._reached(lambda: outputs.database_secret(*clients, self._stage))
+
+    @cached_property
+    def owner(self) -> OwnerSecret:
+        """What migrates its jobs."""
+        clients = (self._client("cloudformation"), self._client("secretsmanager"))
+        return self._reached(lambda: outputs.owner_secret(*clients, self._stage))
+
+    def _reached(self, read: Callable[[], T]) -> T:
+        try:
+            return read()
+        except (BotoCoreError, ClientError) as error:
+            raise UnreachableError(f"stage {self._stage} cannot be reached: {error}") from None
 
 
 def connection_to(stage: str) -> Connection:
@@ -25,22 +62,13 @@ def connection_to(stage: str) -> Connection:
 
     Raises:
         SettingsError: there is no such stage.
-        UnreachableError: it is not running, or not deployed where the credentials point.
+        UnreachableError: it is a local one and does not run.
     """
     settings = load_stage(stage)
     if running := LocalStage.attach(stage):
         running.enter()
-        return Connection(
-            producer=producer_environment(running.client("cloudformation"), stage), database=running.database
-        )
+        return Connection(stage, running.client, speed=running.emulator.speed)
     if settings.laptop is not None:
         raise UnreachableError(f"stage {stage} is not running: headway up --stage {stage} starts it")
     session = boto3.session.Session(region_name=settings.region)
-    cloudformation, secretsmanager = session.client("cloudformation"), session.client("secretsmanager")
-    try:
-        return Connection(
-            producer=producer_environment(cloudformation, stage),
-            database=database_secret(cloudformation, secretsmanager, stage),
-        )
-    except (BotoCoreError, ClientError) as error:
-        raise UnreachableError(f"stage {stage} cannot be reached: {error}") from None
+    return Connection(stage, lambda service: session.client(service))  # type: ignore[call-overload]  # any service

@@ -3,18 +3,22 @@
 import json
 from typing import Any
 
-from headway.contract import DatabaseSecret, ProducerEnv
+from headway.contract import DatabaseSecret, OwnerSecret, ProducerEnv, ReconcilerEnv
 
 
 def producer_environment(cloudformation: Any, stage: str) -> ProducerEnv:
     """Return the environment that a stage's producer stack gives to a sender."""
-    return ProducerEnv.from_env(json.loads(_outputs(cloudformation, stage)["ProducerEnvironment"]))
+    return ProducerEnv.from_env(json.loads(_outputs(cloudformation, stage, "producer")["ProducerEnvironment"]))
+
+
+def reconciler_environment(cloudformation: Any, stage: str) -> ReconcilerEnv:
+    """Return the environment that a stage's consumer stack gives to the reconciler."""
+    return ReconcilerEnv.from_env(json.loads(_outputs(cloudformation, stage, "consumer")["ReconcilerEnvironment"]))
 
 
 def database_secret(cloudformation: Any, secretsmanager: Any, stage: str) -> DatabaseSecret:
     """Return what a stage's database secret holds."""
-    arn = _outputs(cloudformation, stage)["DatabaseSecretArn"]
-    values = json.loads(secretsmanager.get_secret_value(SecretId=arn)["SecretString"])
+    values = _secret(secretsmanager, _outputs(cloudformation, stage, "producer")["DatabaseSecretArn"])
     return DatabaseSecret(
         host=values["host"],
         port=int(values["port"]),
@@ -24,6 +28,17 @@ def database_secret(cloudformation: Any, secretsmanager: Any, stage: str) -> Dat
     )
 
 
-def _outputs(cloudformation: Any, stage: str) -> dict[str, str]:
-    stack = cloudformation.describe_stacks(StackName=f"headway-{stage}-producer")["Stacks"][0]
-    return {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
+def owner_secret(cloudformation: Any, secretsmanager: Any, stage: str) -> OwnerSecret:
+    """Return what a stage's secret for migrations holds."""
+    values = _secret(secretsmanager, _outputs(cloudformation, stage, "consumer")["DatabaseOwnerSecretArn"])
+    return OwnerSecret(username=values["username"], password=values["password"])
+
+
+def _secret(secretsmanager: Any, arn: str) -> dict[str, Any]:
+    values: dict[str, Any] = json.loads(secretsmanager.get_secret_value(SecretId=arn)["SecretString"])
+    return values
+
+
+def _outputs(cloudformation: Any, stage: str, stack: str) -> dict[str, str]:
+    described = cloudformation.describe_stacks(StackName=f"headway-{stage}-{stack}")["Stacks"][0]
+    return {output["OutputKey"]: output["OutputValue"] for output in described["Outputs"]}

@@ -217,6 +217,11 @@ class ReconcilerEnv(BrokerEnv):
 
 
 @dataclass(frozen=True, kw_only=True)
+class MigrationEnv(Environment):
+    """What the job store's migration needs beside its secrets: nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class DatabaseSecret(Environment):
     """The job store's coordinates, one variable a key of its secret; ECS injects them, no template holds them.
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from stacks.rules.lanes import lane_problems, lease_problems
 from stacks.rules.problem import Problem
+from stacks.rules.reconciler import reconciler_problems
 from stacks.rules.scaling import scaling_problems
 from stacks.rules.services import budget_problems, service_problems
 from stacks.rules.stage import import_problems, laptop_problems, model_problems
@@ -26,6 +27,7 @@ def problems(stage: "StageSettings") -> Iterator[Problem]:
     yield from budget_problems(stage)
     yield from scaling_problems(stage)
     yield from model_problems(stage)
+    yield from reconciler_problems(stage)
     yield from web_problems(stage)
     yield from import_problems(stage)
     yield from laptop_problems(stage)

@@ -49,6 +49,13 @@ def import_problems(stage: "StageSettings") -> Iterator[Problem]:
             bound=f"must not exceed max_acu = {store.max_acu}",
             fix="lower it",
         )
+    if bool(store.secret_arn) != bool(store.owner_secret_arn):
+        yield Problem(
+            field="job_store.owner_secret_arn",
+            value=store.owner_secret_arn,
+            bound="an imported job store has two secrets, a created one neither",
+            fix="set both secret_arn and owner_secret_arn, or empty both",
+        )
     yield from within("job_store.max_acu", store.max_acu, 1.0, 256.0)
     yield from within("job_store.backup_retention_days", store.backup_retention_days, 1, 35)
 
@@ -59,6 +66,7 @@ def laptop_problems(stage: "StageSettings") -> Iterator[Problem]:
     if laptop is None:
         return
     yield from within("laptop.speed", laptop.speed, 1.0, 600.0)
+    yield from within("laptop.schedule_min_wall_s", laptop.schedule_min_wall_s, 0.0, 60.0)
     for low, high in (("task_start_min_s", "task_start_max_s"), ("call_min_s", "call_max_s")):
         if not 0 <= getattr(laptop, low) <= getattr(laptop, high):
             yield Problem(

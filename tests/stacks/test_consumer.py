@@ -30,7 +30,7 @@ def test_no_policy_has_more_than_twenty_steps(name: str) -> None:
 def test_alarms_follow_the_publishers_interval(name: str, period: int, lows: int) -> None:
     """A period is one beat; scale-in needs several lows, because counts may be stale for a minute."""
     alarms = stage(name).of("consumer", "AWS::CloudWatch::Alarm").values()
-    scaling = {a["MetricName"]: a for a in alarms if a["Namespace"] == "Headway"}
+    scaling = {a["MetricName"]: a for a in alarms if a.get("AlarmActions")}
     assert {a["Period"] for a in scaling.values()} == {period}
     assert scaling["ScaleOutTo"]["EvaluationPeriods"] == 1
     assert scaling["ScaleInTo"]["EvaluationPeriods"] == lows
@@ -53,7 +53,7 @@ def test_classic_policy_is_one_setting_away() -> None:
     """scaling.policy = "classic" puts the alarms on BacklogPerTask."""
     classic = synthesize(varied(load_stage("dev"), scaling__policy="classic"))
     alarms = classic.of("consumer", "AWS::CloudWatch::Alarm").values()
-    assert {a["MetricName"] for a in alarms if a["Namespace"] == "Headway"} == {"BacklogPerTask"}
+    assert {a["MetricName"] for a in alarms if a.get("AlarmActions")} == {"BacklogPerTask"}
 
 
 def test_fast_worker_sends_to_heavy_and_reads_only_fast() -> None:
@@ -113,6 +113,31 @@ def test_imported_cluster_bounds_protection_too(imported: Synthesized) -> None:
 
 def test_plan_in_the_function_is_the_plan_of_the_alarms() -> None:
     """The publisher decides with the same numbers that the steps were made from."""
-    (function,) = stage("prod").of("consumer", "AWS::Lambda::Function").values()
+    functions = stage("prod").of("consumer", "AWS::Lambda::Function")
+    (function,) = (each for name, each in functions.items() if name.startswith("Publisher"))
     told = json.loads(text(function["Environment"]["Variables"]["HEADWAY_PLAN"]))
     assert told == dataclasses.asdict(load_stage("prod").plan)
+
+
+@pytest.mark.parametrize("name", ["dev", "prod", "local"])
+def test_nothing_that_uses_jobs_starts_before_the_migration_has_ended(name: str) -> None:
+    """Every worker service and the reconciler's schedule depend on the migration's run."""
+    resources = stage(name).templates["consumer"]["Resources"]
+    (run,) = (key for key, each in resources.items() if each["Type"] == "Custom::HeadwayMigration")
+    waiting = [each for each in resources.values() if each["Type"] == "AWS::ECS::Service"]
+    waiting += [each for key, each in resources.items() if key.startswith("ReconcilerSchedule")]
+    assert len(waiting) == 3
+    assert all(run in each["DependsOn"] for each in waiting)
+
+
+def test_only_the_migration_is_given_the_owners_secret() -> None:
+    """Workers, reconciler and web service reach the job store as a login that may not update its tables."""
+    built = stage("prod")
+    holders = {
+        name.partition("Task")[0]
+        for stack in ("consumer", "producer")
+        for name, definition in built.of(stack, "AWS::ECS::TaskDefinition").items()
+        for container in definition["ContainerDefinitions"]
+        if "DATABASE_OWNER_PASSWORD" in {secret["Name"] for secret in container["Secrets"]}
+    }
+    assert holders == {"Migration"}

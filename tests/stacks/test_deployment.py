@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from headway.contract import DatabaseSecret, ModelSecret, WebSecret
+from headway.contract import DatabaseSecret, ModelSecret, OwnerSecret, WebSecret
 from tests.synth import Synthesized, as_list, stage, statements
 
 STAGES = ("dev", "prod", "local")
@@ -106,7 +106,7 @@ def test_open_resources_are_the_ones_aws_cannot_name(name: str) -> None:
 @pytest.mark.parametrize("name", STAGES)
 def test_no_plain_variable_is_a_secret(name: str) -> None:
     """Neither task definition nor function has a secret among its plain variables."""
-    secrets = (DatabaseSecret, ModelSecret, WebSecret)
+    secrets = (DatabaseSecret, OwnerSecret, ModelSecret, WebSecret)
     secret = {variable for contract in secrets for variable in contract.variables().values()}
     built = stage(name)
     plain = {
@@ -114,11 +114,11 @@ def test_no_plain_variable_is_a_secret(name: str) -> None:
         for stack in ("consumer", "producer")
         for definition in built.of(stack, "AWS::ECS::TaskDefinition").values()
         for container in definition["ContainerDefinitions"]
-        for variable in container["Environment"]
+        for variable in container.get("Environment", ())
     } | {
         variable
         for function in built.of("consumer", "AWS::Lambda::Function").values()
-        for variable in function["Environment"]["Variables"]
+        for variable in function.get("Environment", {}).get("Variables", ())
     }
     assert plain
     assert not plain & secret

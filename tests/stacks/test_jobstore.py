@@ -5,10 +5,10 @@ from tests.synth import stage, synthesize, varied
 
 
 def test_database_is_created_where_no_secret_is_named() -> None:
-    """Prod creates Aurora with its own generated secret, in the network stack's isolated subnets."""
+    """Prod creates Aurora in the network stack's isolated subnets, with a secret for its owner and one for others."""
     built = stage("prod")
     assert len(built.of("jobstore", "AWS::RDS::DBCluster")) == 1
-    assert len(built.of("jobstore", "AWS::SecretsManager::SecretTargetAttachment")) == 1
+    assert len(built.of("jobstore", "AWS::SecretsManager::SecretTargetAttachment")) == 2
 
 
 def test_database_is_imported_by_its_secret() -> None:

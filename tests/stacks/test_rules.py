@@ -191,6 +191,31 @@ REFUSED: list[tuple[dict[str, Any], str, str, str]] = [
     ({"job_store__min_acu": 4.0}, "job_store.min_acu", "must not exceed max_acu = 2.0", "lower it"),
     ({"job_store__max_acu": 257.0}, "job_store.max_acu", "must be 1.0..256.0", "set 256.0"),
     ({"job_store__backup_retention_days": 0}, "job_store.backup_retention_days", "must be 1..35", "set 1"),
+    (
+        {"reconciler__idle_limit_s": 1_200},
+        "reconciler.idle_limit_s",
+        "must exceed 2220, model.timeout_s and a lease: it would cancel live jobs",
+        "set 3600",
+    ),
+    (
+        {"reconciler__idle_limit_s": 2_000, "model__timeout_s": 600, "services__fast__time_limit_s": 4_000},
+        "reconciler.idle_limit_s",
+        "must exceed 4120, services.fast.time_limit_s and a lease: it would cancel live jobs",
+        "set 4720",
+    ),
+    ({"reconciler__every_min": 0}, "reconciler.every_min", "must be 1..60", "set 1"),
+    (
+        {"reconciler__every_min": 6},
+        "reconciler.silent_alarm_min",
+        "must be at least twice every_min = 6, or it would go off between two runs",
+        "set 60",
+    ),
+    (
+        {"job_store__secret_arn": "arn:aws:secretsmanager:eu-west-1:111122223333:secret:db-abcdef"},
+        "job_store.owner_secret_arn",
+        "an imported job store has two secrets, a created one neither",
+        "set both secret_arn and owner_secret_arn, or empty both",
+    ),
 ]
 
 

@@ -9,9 +9,11 @@ import typer
 
 from headway.contract import ContractError
 from headway.jobs.database import JobStoreError
-from headway_ops.cli import demo, jobs, local, simulate, worker
+from headway_ops.cli import cost, database, demo, jobs, local, plan, ramp, simulate, watch, worker
+from headway_ops.costs import PricesError
 from headway_ops.local.errors import StageError
 from headway_ops.local.interrupts import raise_on_signals
+from headway_ops.ramp import CallLogError
 from headway_ops.simulate.workload import WorkloadError
 from stacks.loading import SettingsError
 
@@ -27,7 +29,14 @@ app.command()(local.up)
 app.command()(local.down)
 app.command()(jobs.submit)
 app.command()(jobs.status)
+app.command()(watch.jobs)
+app.command()(watch.cancel)
+app.command()(watch.reconcile)
+app.add_typer(database.app, name="db")
 app.command("simulate")(simulate.simulate_command)
+app.command()(plan.plan)
+app.command()(ramp.ramp)
+app.command()(cost.cost)
 app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(worker.worker)
 
 
@@ -36,7 +45,7 @@ def main() -> None:
     raise_on_signals()
     try:
         app()
-    except (SettingsError, ContractError, WorkloadError) as error:
+    except (SettingsError, ContractError, WorkloadError, PricesError, CallLogError) as error:
         _fail(error, 3)
     except StageError as error:
         _fail(error, error.exit_code)

@@ -50,8 +50,7 @@ def status(
     """Show all jobs, or one with its blocks and results."""
     engine = connect(connection_to(stage).database)
     if job is None:
-        summaries = list_jobs(engine)
-        _show([dataclasses.asdict(summary) for summary in summaries], _jobs_table(summaries), as_json)
+        show_jobs(list_jobs(engine), as_json)
         return
     try:
         view = job_view(engine, UUID(job))
@@ -61,6 +60,11 @@ def status(
         sys.stderr.write(f"headway: job {job} not found\n")
         raise typer.Exit(1)
     _show(dataclasses.asdict(view), _job_table(view), as_json)
+
+
+def show_jobs(summaries: list[JobSummary], as_json: bool) -> None:
+    """Print jobs as a table, or as JSON."""
+    _show([dataclasses.asdict(summary) for summary in summaries], _jobs_table(summaries), as_json)
 
 
 def _show(values: Any, table: Table, as_json: bool) -> None:

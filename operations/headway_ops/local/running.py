@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from headway.contract import DatabaseSecret
+from headway.contract import DatabaseSecret, OwnerSecret
 from headway_ops.local import aws
 from headway_ops.local.emulator.config import EmulatorConfig
 from headway_ops.local.errors import UnreachableError
@@ -30,6 +30,7 @@ class LocalStage:
     name: str
     emulator: EmulatorConfig
     database: DatabaseSecret
+    owner: OwnerSecret
     model_port: int
     web_token: str
     deploy_s: float
@@ -88,5 +89,6 @@ class LocalStage:
         record = json.loads(path.read_text(encoding="utf-8"))
         record["emulator"] = EmulatorConfig(**record["emulator"])
         record["database"] = DatabaseSecret(**record["database"])
+        record["owner"] = OwnerSecret(**record["owner"])
         running = cls(**record)
         return running if answers(running.emulator.port) else None

@@ -13,14 +13,13 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from headway.contract import DatabaseSecret
 from headway_ops.local import aws, deploy
 from headway_ops.local.emulator.config import EmulatorConfig
 from headway_ops.local.errors import StageError
 from headway_ops.local.interrupts import end_undisturbed
 from headway_ops.local.model.server import ModelConfig
 from headway_ops.local.ports import free_port
-from headway_ops.local.postgres import postgres
+from headway_ops.local.postgres import Server, postgres
 from headway_ops.local.processes import Ledger, spawn, stop
 from headway_ops.local.running import LocalStage, directory_of
 from stacks.settings import StageSettings
@@ -73,12 +72,9 @@ def _start(
     report("synthesizing the stage")
     synth = deploy.synthesize(assembly, log, ledger)
     server = running.enter_context(postgres(directory, ledger))
-    database = server.secret
-    report("migrating the job store")
-    server.upgrade()
     model_port = free_port()
     web_token = secrets.token_urlsafe(32)
-    emulator = _emulator_config(settings, directory, database, model_port, web_token, speed, seed)
+    emulator = _emulator_config(settings, directory, server, model_port, web_token, speed, seed)
     running.enter_context(_model(settings, emulator, ledger))
     running.enter_context(aws.emulator(emulator))
     deploy.finish(synth, log)
@@ -89,7 +85,8 @@ def _start(
     return LocalStage(
         name=settings.name,
         emulator=emulator,
-        database=database,
+        database=server.secret,
+        owner=server.owner_secret,
         model_port=model_port,
         web_token=web_token,
         deploy_s=time.monotonic() - began,
@@ -119,14 +116,14 @@ def _clear(directory: Path) -> None:
 def _emulator_config(
     settings: StageSettings,
     directory: Path,
-    database: DatabaseSecret,
+    server: Server,
     model_port: int,
     web_token: str,
     speed: float,
     seed: int,
 ) -> EmulatorConfig:
     assert settings.laptop is not None  # noqa: S101  # local_stage refuses a stage without
-    secret = {key: str(value) for key, value in dataclasses.asdict(database).items()}
+    secret = {key: str(value) for key, value in dataclasses.asdict(server.secret).items()}
     return EmulatorConfig(
         account=settings.account,
         region=settings.region,
@@ -136,11 +133,13 @@ def _emulator_config(
         speed=speed,
         task_start_min_s=settings.laptop.task_start_min_s,
         task_start_max_s=settings.laptop.task_start_max_s,
+        schedule_min_wall_s=settings.laptop.schedule_min_wall_s,
         seed=seed,
         python=sys.executable,
         hosts={MODEL_HOST: f"127.0.0.1:{model_port}"},
         secrets={
             settings.job_store.secret_arn: json.dumps(secret),
+            settings.job_store.owner_secret_arn: json.dumps(dataclasses.asdict(server.owner_secret)),
             settings.model.secret_arn: json.dumps({"api_key": "local"}),
             settings.web.token_secret_arn: json.dumps({"token": web_token}),
         },

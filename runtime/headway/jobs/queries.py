@@ -94,12 +94,32 @@ class Tally:
     steps_called_twice: int
 
 
-def list_jobs(engine: sa.Engine, *, limit: int = 1_000, before: datetime | None = None) -> list[JobSummary]:
-    """Return the newest ``limit`` jobs, newest first, of those created ``before`` a time."""
+def list_jobs(
+    engine: sa.Engine,
+    *,
+    limit: int = 1_000,
+    before: datetime | None = None,
+    status: JobStatus | None = None,
+    older_than_s: float | None = None,
+) -> list[JobSummary]:
+    """Return the newest ``limit`` jobs, newest first.
+
+    Of those created ``before`` a time, of one ``status``, or created more than ``older_than_s`` wall seconds ago.
+
+    Raises:
+        ValueError: ``before`` has no time zone: it would mean another moment on every machine.
+    """
+    if before is not None and before.tzinfo is None:
+        raise ValueError(f"before = {before.isoformat()}: a timestamp without zone is refused; add one, such as +00:00")
     with engine.connect() as connection:
         query = sa.select(jobs).order_by(jobs.c.created_at.desc(), jobs.c.id).limit(limit)
         if before is not None:
             query = query.where(jobs.c.created_at < before)
+        if status is not None:
+            query = query.where(jobs.c.status == status)
+        if older_than_s is not None:
+            age = sa.func.make_interval(0, 0, 0, 0, 0, 0, older_than_s)
+            query = query.where(jobs.c.created_at < sa.func.clock_timestamp() - age)
         return _summaries(connection, connection.execute(query).all())
 
 

@@ -1,5 +1,6 @@
 """ls, diff, deploy and destroy work as CDK users expect: on the local stage, in the emulated account."""
 
+import json
 import os
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from headway.contract import DatabaseSecret, OwnerSecret
 from headway_ops.local import aws
 from headway_ops.local.emulator.config import EmulatorConfig
 from headway_ops.local.ports import free_port
@@ -19,9 +21,10 @@ pytestmark = [pytest.mark.local_stage, pytest.mark.timeout(400)]
 
 @pytest.fixture(scope="module")
 def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatorConfig]:
-    """An emulated account without workers: its tasks' interpreter ends at once."""
+    """An emulated account without workers: its tasks' interpreter ends at once, and well."""
     local = load_stage("local")
-    secrets = (local.job_store.secret_arn, local.model.secret_arn)
+    keys = {name: "none" for secret in (DatabaseSecret, OwnerSecret) for name in secret.variables()}
+    secrets = (local.job_store.secret_arn, local.job_store.owner_secret_arn, local.model.secret_arn)
     config = EmulatorConfig(
         account=local.account,
         region=local.region,
@@ -29,12 +32,13 @@ def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatorConfig
         agent_port=free_port(),
         web_port=free_port(),
         speed=1,
-        task_start_min_s=3_600,
-        task_start_max_s=3_600,
+        task_start_min_s=0,
+        task_start_max_s=0,
+        schedule_min_wall_s=0.0,
         seed=1,
-        python="/bin/false",
+        python="/bin/true",
         hosts={},
-        secrets=dict.fromkeys(secrets, "{}"),
+        secrets=dict.fromkeys(secrets, json.dumps(keys)),
         directory=str(tmp_path_factory.mktemp("account")),
     )
     with aws.emulator(config):

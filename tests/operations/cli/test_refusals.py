@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
@@ -23,6 +24,10 @@ from tests.operations.cli.running import HEADWAY, environment, headway
         (["demo", "--stage", "dev"], 3, "stage = 'dev': has no [stages.dev.laptop] table; use --stage local"),
         (["demo", "--speed", "0"], 3, "speed = 0.0: must be 1..600 stage seconds a wall second; set 120"),
         (["status"], 4, "stage local is not running: headway up --stage local starts it"),
+        (["jobs"], 4, "stage local is not running: headway up --stage local starts it"),
+        (["cancel", str(UUID(int=0))], 4, "stage local is not running: headway up --stage local starts it"),
+        (["reconcile", "--once"], 4, "stage local is not running: headway up --stage local starts it"),
+        (["db", "check"], 4, "stage local is not running: headway up --stage local starts it"),
         (["submit", "drawing.png"], 4, "stage local is not running: headway up --stage local starts it"),
     ],
 )
@@ -32,7 +37,22 @@ def test_a_refusal_is_one_line_with_its_exit_code(arguments: list[str], code: in
     assert (done.returncode, done.stdout, done.stderr) == (code, "", f"headway: {says}\n")
 
 
-@pytest.mark.parametrize("arguments", [["demo", "--jobs", "many"], ["submit"], ["fly"], ["demo", "--jobs", "0"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["demo", "--jobs", "many"],
+        ["submit"],
+        ["fly"],
+        ["demo", "--jobs", "0"],
+        ["cancel"],
+        ["cancel", "no-id"],
+        ["jobs", "--older-than", "a while"],
+        ["jobs", "--status", "lost"],
+        ["reconcile"],
+        ["reconcile", "--once", "--dry-run"],
+        ["db"],
+    ],
+)
 def test_a_wrong_call_is_a_usage_error(arguments: list[str], tmp_path: Path) -> None:
     """A wrong type, a missing argument, an unknown command and an option out of range are 2."""
     assert headway(*arguments, state=tmp_path).returncode == 2

@@ -24,6 +24,7 @@ def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatorConfig
         speed=60,
         task_start_min_s=6,
         task_start_max_s=12,
+        schedule_min_wall_s=0.0,
         seed=1,
         python=sys.executable,
         hosts={"model.test": "127.0.0.1:9"},

@@ -25,6 +25,7 @@ def main() -> None:
     metrics.install(cloudwatch, conductor)
     metrics.install_polls(sqs, conductor)
     services.install(ecs, conductor)
+    services.install_schedules(eventbridge, conductor)
     stage_time.install(eventbridge, sqs, clock)
     stage_time.install_functions(lambda_runtime, lambda_svc)
 

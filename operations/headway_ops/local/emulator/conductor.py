@@ -1,9 +1,12 @@
 """The stage's control loop on wall time: one thread conducts, the API's and the agent's only leave notes with it."""
 
+import functools
 import logging
+import math
 import threading
 import time
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, ParamSpec, TypeVar
 
 from ministack.services import cloudwatch, ecs
 
@@ -27,6 +30,9 @@ from headway_ops.loop import (
 _TICK_WALL_S = 0.05
 logger = logging.getLogger(__name__)
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 
 class Conductor:
     """Steps the control-loop model, and has the fleet do what it and the service scheduler say."""
@@ -38,10 +44,23 @@ class Conductor:
         self._protections = Protections()
         self._fleet = Fleet(config, clock, self.journal)
         self._alarms: dict[str, dict[str, Any]] = {}
+        #: When each scheduled task was last started.
+        self._scheduled: dict[str, float] = {}
+        self._schedule_min_wall_s = config.schedule_min_wall_s
         self._lock = threading.RLock()
         self._woken = threading.Event()
 
     # What other threads may ask.
+
+    def alone(self, work: Callable[P, T]) -> Callable[P, T]:
+        """Return the same work, done while nothing is started or ended here."""
+
+        @functools.wraps(work)
+        def undisturbed(*args: P.args, **keywords: P.kwargs) -> T:
+            with self._lock:
+                return work(*args, **keywords)
+
+        return undisturbed
 
     def wake(self) -> None:
         """Look at the services soon: one has changed."""
@@ -76,6 +95,22 @@ class Conductor:
         """Return where the tasks behind the load balancer listen."""
         with self._lock:
             return self._fleet.addresses()
+
+    def run_once(self, request: Mapping[str, Any]) -> Any:
+        """Start tasks that belong to no service; return the ECS API's answer."""
+        with self._lock:
+            return self._fleet.run(request)
+
+    def run_on_schedule(self, request: Mapping[str, Any]) -> None:
+        """Start a scheduled task, unless its last start was so short a time ago that the machine would do nothing else.
+
+        A schedule that is faster than the clock would start processes faster than they can end.
+        """
+        with self._lock:
+            revision, now = request["taskDefinition"], time.monotonic()
+            if now - self._scheduled.get(revision, -math.inf) >= self._schedule_min_wall_s:
+                self._scheduled[revision] = now
+                self._fleet.run(request)
 
     def stop(self, arn: str, reason: str) -> None:
         """Begin to stop a task; an unknown one is fine."""

@@ -28,6 +28,7 @@ class EmulatorConfig:
     speed: float
     task_start_min_s: float
     task_start_max_s: float
+    schedule_min_wall_s: float
     seed: int
     python: str
     hosts: Mapping[str, str]

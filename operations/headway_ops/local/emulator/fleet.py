@@ -1,9 +1,10 @@
-"""Every service's tasks, as local processes and as the records that the ECS API shows."""
+"""Every service's tasks and those that run once, as local processes and as the records that the ECS API shows."""
 
+import http
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ministack.services import ecs
@@ -60,22 +61,37 @@ class Fleet:
                 "_deploymentId": deployment["id"] if deployment else None,
             }
         )
-        definition = ecs._task_defs[ecs._resolve_td_key(action.revision)]
+        self._take(answer, service, action.revision)
+        ecs._refresh_service_state(cluster, f"service:{name}")
+
+    def run(self, request: Mapping[str, Any]) -> Any:
+        """Start tasks that belong to no service and end by themselves; return the ECS API's answer."""
+        answer = ecs._run_task(dict(request))
+        if answer[0] == http.HTTPStatus.OK:
+            revision = request["taskDefinition"]
+            cluster, (family, _) = (
+                ecs._resolve_cluster_name(request["cluster"]),
+                ecs._resolve_td_key(revision).split(":"),
+            )
+            self._take(answer, f"{cluster}/{family}", revision)
+        return answer
+
+    def _take(self, answer: Any, group: str, revision: str) -> None:
+        definition = ecs._task_defs[ecs._resolve_td_key(revision)]
         for started in json.loads(answer[2])["tasks"]:
             arn = started["taskArn"]
             # Without a container engine the emulator shows a task as running at once.
             ecs._tasks[arn]["lastStatus"] = "PENDING"
             task = LocalTask(
                 arn=arn,
-                service=service,
+                service=group,
                 definition=definition,
                 config=self._config,
                 ledger=self._ledger,
-                due=self._clock.now() + self._start_delay_s(service),
+                due=self._clock.now() + self._start_delay_s(group),
             )
             self._tasks[arn] = task
-            self._journal.note("starting", service, task=task.id)
-        ecs._refresh_service_state(cluster, f"service:{name}")
+            self._journal.note("starting" if _is_service(group) else "run", group, task=task.id)
 
     def stop(self, arn: str, reason: str, *, protected: bool) -> None:
         """Begin to stop a task; one that is unknown or stopping already is fine."""
@@ -102,13 +118,21 @@ class Fleet:
     def _show_running(self, arn: str, task: LocalTask) -> None:
         ecs._mark_task_running(arn, ecs._tasks[arn])
         ecs._tasks[arn]["_startup_stable"] = True
-        self._journal.note("running", task.service, task=task.id)
-        ecs._complete_service_deployment(task.service.partition("/")[0], task.service)
+        if _is_service(task.service):
+            self._journal.note("running", task.service, task=task.id)
+            ecs._complete_service_deployment(task.service.partition("/")[0], task.service)
 
     def _show_stopped(self, arn: str, task: LocalTask) -> None:
         code, asked = task.exit_code, task.stop_asked
         stop_code = "ServiceSchedulerInitiated" if asked else ""
         ecs._mark_task_stopped(arn, ecs._tasks[arn], task.failure, stop_code, exit_code=code)
-        self._failures[task.service] = 0 if asked else self._failures[task.service] + 1
-        self._journal.note("stopped", task.service, task=task.id, exit_code=code, asked=asked, killed=task.killed)
+        if _is_service(task.service):
+            self._failures[task.service] = 0 if asked else self._failures[task.service] + 1
+            self._journal.note("stopped", task.service, task=task.id, exit_code=code, asked=asked, killed=task.killed)
+        else:
+            self._journal.note("ended", task.service, task=task.id, exit_code=code)
         del self._tasks[arn]
+
+
+def _is_service(group: str) -> bool:
+    return group in ecs._services

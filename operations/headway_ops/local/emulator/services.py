@@ -15,6 +15,12 @@ def install(ecs: Any, conductor: Conductor) -> None:
     """Let the conductor schedule services and stop tasks, and make protection hold."""
     ecs._reconcile_service_tasks = lambda cluster, service: conductor.wake()
     ecs._get_docker = lambda: None
+    # Services are created and changed by threads of the emulator's own, which look through tables of tasks.
+    for name in ("_create_service", "_update_service", "_delete_service"):
+        setattr(ecs, name, conductor.alone(getattr(ecs, name)))
+    ecs._ACTION_MAP.update(
+        CreateService=ecs._create_service, UpdateService=ecs._update_service, DeleteService=ecs._delete_service
+    )
 
     def stop_task(data: Mapping[str, Any]) -> Any:
         task = ecs._resolve_task(data.get("task", ""), ecs._resolve_cluster_name(data.get("cluster", "default")))
@@ -41,7 +47,23 @@ def install(ecs: Any, conductor: Conductor) -> None:
         return json_response({"protectedTasks": [_protection(conductor, t["taskArn"]) for t in known], "failures": []})
 
     ecs._stop_task = stop_task
+    ecs._ACTION_MAP.update(RunTask=conductor.run_once)
     ecs._ACTION_MAP.update(StopTask=stop_task, UpdateTaskProtection=update_protection, GetTaskProtection=get_protection)
+
+
+def install_schedules(eventbridge: Any, conductor: Conductor) -> None:
+    """Let a rule start tasks, which the emulator takes for a target and then leaves alone."""
+    invoke = eventbridge._invoke_target
+
+    def invoke_target(target: Mapping[str, Any], *about: Any) -> None:
+        task = target.get("EcsParameters")
+        if task is None:
+            invoke(target, *about)
+            return
+        request = {"cluster": target["Arn"], "taskDefinition": task["TaskDefinitionArn"], "launchType": "FARGATE"}
+        conductor.run_on_schedule({**request, "count": task.get("TaskCount", 1)})
+
+    eventbridge._invoke_target = invoke_target
 
 
 def _protection(conductor: Conductor, arn: str) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Tests of the task that runs once in a deployment."""
