@@ -41,6 +41,7 @@ class MMc:
             concurrency=servers,
             max_inflight=1,
             tasks=1,
+            wait_time_s=20,
             polling_interval_s=0.0,
             lease_beat_s=10,
             stop_timeout_s=30,

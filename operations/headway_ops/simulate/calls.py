@@ -14,7 +14,7 @@ class Calls:
     ``line`` are those that wait for a place.
     """
 
-    __slots__ = ("busy_s", "in_flight", "line", "over_quota", "peak", "quota", "rate_limited")
+    __slots__ = ("begun", "busy_s", "in_flight", "line", "over_quota", "peak", "quota", "rate_limited")
 
     def __init__(self, quota: int) -> None:
         self.quota = quota
@@ -22,12 +22,14 @@ class Calls:
         self.peak = 0
         self.rate_limited = 0
         self.over_quota = 0
+        self.begun = 0
         self.busy_s = 0.0
         self.line: deque[Holding] = deque()
 
     def begin(self, seconds: float) -> None:
         """Note a call of so many seconds."""
         self.in_flight += 1
+        self.begun += 1
         self.busy_s += seconds
         if self.in_flight > self.peak:
             self.peak = self.in_flight

@@ -10,6 +10,7 @@ from headway_ops.simulate.recorder import Sample
 class Outcome:
     """One run's figures. Waits are seconds from sent to started; ``task_h`` counts the heavy service's task-hours.
 
+    ``calls`` and ``messages`` are how many there were; ``call_h`` is how long the calls took together.
     ``makespan_p95_s``: from a job's arrival to its last call's end. ``first_change_s``: from the first job to the
     first change of the desired count, or None. ``under_busy_s``: how long fewer tasks were desired than were at work.
     ``lost``: messages whose work a stop threw away. ``saturated``: the time to drain was over before the work was.
@@ -33,6 +34,8 @@ class Outcome:
     task_calls: int
     fast_task_h: float
     call_h: float
+    calls: int
+    messages: int
     quota: int
     peak_in_flight: int
     over_quota: int

@@ -200,6 +200,8 @@ class Simulation:
             task_calls=fleet.concurrency * fleet.max_inflight,
             fast_task_h=fast.task_s / 3_600 if fast else 0.0,
             call_h=self._calls.busy_s / 3_600,
+            calls=self._calls.begun,
+            messages=fast_waits.count + heavy_waits.count,
             quota=self._calls.quota,
             peak_in_flight=self._calls.peak,
             over_quota=self._calls.over_quota,

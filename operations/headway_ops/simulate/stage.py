@@ -33,6 +33,7 @@ class ServiceShape:
     concurrency: int
     max_inflight: int
     tasks: int
+    wait_time_s: float
     polling_interval_s: float
     lease_beat_s: float
     stop_timeout_s: float
@@ -163,6 +164,7 @@ def _shape(
         concurrency=worker.concurrency,
         max_inflight=worker.max_inflight,
         tasks=int(service.get("DesiredCount", 1)),
+        wait_time_s=worker.wait_time_s,
         polling_interval_s=worker.polling_interval_s,
         lease_beat_s=worker.lease_beat_s,
         stop_timeout_s=worker.stop_timeout_s,

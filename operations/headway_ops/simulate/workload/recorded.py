@@ -1,12 +1,12 @@
 """A team's own day: when its jobs came, from a CSV file, and how long its calls took, from the per-call log."""
 
 import csv
-import json
 import math
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 
+from headway_ops.ramp import CallLogError, read_calls
 from headway_ops.simulate.workload.errors import WorkloadError
 
 
@@ -39,17 +39,10 @@ def durations(path: Path) -> tuple[float, ...]:
     Raises:
         WorkloadError: there is no such file, or no call in it.
     """
-    found = []
-    for line in _text(path).splitlines():
-        try:
-            latency = json.loads(line[line.index("{") :])["CallLatency"]
-        except (ValueError, KeyError, TypeError):
-            continue  # a log holds other lines too
-        found.extend(latency if isinstance(latency, list) else [latency])
-    seconds = tuple(float(value) for value in found if isinstance(value, int | float) and value > 0)
-    if not seconds:
-        raise WorkloadError(f"{path.name}: no call in it; a line of the per-call log has CallLatency")
-    return seconds
+    try:
+        return tuple(call.latency_s for call in read_calls(path))
+    except CallLogError as error:
+        raise WorkloadError(str(error)) from None
 
 
 def _second(text: str) -> float | None:
