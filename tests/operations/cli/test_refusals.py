@@ -126,4 +126,7 @@ def test_the_help_names_every_command(tmp_path: Path) -> None:
     shown = subprocess.run(
         [HEADWAY, "--help"], env=environment(tmp_path), capture_output=True, text=True, check=True
     ).stdout
-    assert all(command in shown for command in ("demo", "up", "down", "submit", "status", "simulate", "worker"))
+    assert all(
+        command in shown
+        for command in ("demo", "up", "down", "submit", "status", "simulate", "plan", "ramp", "cost", "worker")
+    )
