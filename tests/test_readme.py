@@ -6,6 +6,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
+_PLANNING = "tests/operations/cli/test_planning.py"
+
 #: Each command, and what runs it.
 RUN_BY = {
     "make demo": "tests/operations/cli/test_local_stage.py",
@@ -15,9 +17,9 @@ RUN_BY = {
     "headway status": "tests/operations/cli/test_local_stage.py",
     "headway down": "tests/operations/cli/test_local_stage.py",
     "headway simulate --stage prod --workload burst": "tests/operations/cli/test_simulate.py",
-    "headway plan --stage prod --workload day.toml --max-wait 5m --budget 2000": "tests/operations/cli/test_planning.py",
-    "headway ramp calls.log --stage prod": "tests/operations/cli/test_planning.py",
-    "headway cost --stage prod --workload steady": "tests/operations/cli/test_planning.py",
+    "headway plan --stage prod --workload day.toml --max-wait 5m --budget 2000": _PLANNING,
+    "headway ramp calls.log --stage prod": _PLANNING,
+    "headway cost --stage prod --workload steady": _PLANNING,
     "pip install -r requirements.txt": "tests/test_requirements.py",
     "cdk bootstrap": "operations/headway_ops/local/deploy.py",
     "cdk deploy 'dev/*'": "operations/headway_ops/local/deploy.py",
