@@ -53,6 +53,7 @@ _STATEMENTS = (
     DECLARE
         last_sign timestamptz;
     BEGIN
+        PERFORM read_committed_only();
         PERFORM 1 FROM jobs WHERE id = of_job AND status IN ('pending', 'running') FOR UPDATE SKIP LOCKED;
         IF NOT FOUND THEN
             RETURN 'skipped';
@@ -104,6 +105,7 @@ _STATEMENTS = (
         step steps;
         moment timestamptz;
     BEGIN
+        PERFORM read_committed_only();
         SELECT * INTO job FROM jobs WHERE id = (SELECT job_id FROM steps WHERE id = of_step)
             AND status IN ('pending', 'running') FOR NO KEY UPDATE;
         IF NOT FOUND THEN

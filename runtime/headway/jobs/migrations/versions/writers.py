@@ -14,6 +14,16 @@ revision = "0004"
 down_revision = "0003"
 
 _FUNCTIONS = (
+    # A snapshot that is older than the lock would hide what the lock waited for.
+    """
+    CREATE FUNCTION read_committed_only() RETURNS void LANGUAGE plpgsql AS $$
+    BEGIN
+        IF current_setting('transaction_isolation') <> 'read committed' THEN
+            RAISE EXCEPTION 'isolation level %: must be read committed', current_setting('transaction_isolation');
+        END IF;
+    END
+    $$
+    """,
     """
     CREATE FUNCTION lock_job(of_job uuid) RETURNS text LANGUAGE plpgsql AS $$
     BEGIN
@@ -154,6 +164,7 @@ _FUNCTIONS = (
         job jobs;
         accepted boolean;
     BEGIN
+        PERFORM read_committed_only();
         SELECT * INTO job FROM jobs WHERE id = (SELECT job_id FROM steps WHERE id = of_step) FOR NO KEY UPDATE;
         accepted := end_claim(of_step, at_attempt, to_status, answer, why, paid, job.status IN ('pending', 'running'));
         IF accepted THEN
@@ -210,7 +221,7 @@ _CALLED = (
     "end_job(uuid, text, text, text)",
     "cancel_job(uuid, text, text)",
 )
-_INNER = ("end_claim(uuid, integer, text, jsonb, text, jsonb, boolean)", "complete_job(jobs)")
+_INNER = ("read_committed_only()", "end_claim(uuid, integer, text, jsonb, text, jsonb, boolean)", "complete_job(jobs)")
 
 _SEALED = (
     *(f"ALTER FUNCTION {function} SET search_path = public, pg_temp" for function in (*_CALLED, *_INNER)),
