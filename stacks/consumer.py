@@ -157,6 +157,8 @@ class ConsumerStack(cdk.Stack):
             max_inflight=service.max_inflight,
             wait_time_s=lane.wait_time_s,
             polling_interval_s=service.polling_interval_s,
+            lazy_below=service.lazy_below,
+            lazy_poll_s=service.lazy_poll_s,
             visibility_timeout_s=lane.visibility_timeout_s,
             lease_beat_s=service.lease_beat_s,
             soft_time_limit_s=service.soft_time_limit_s,

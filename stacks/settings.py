@@ -33,6 +33,8 @@ class Service(_Frozen):
     max_inflight: int
     prefetch: int
     polling_interval_s: float
+    lazy_below: int
+    lazy_poll_s: float
     lease_beat_s: int
     soft_time_limit_s: int
     time_limit_s: int

@@ -172,6 +172,9 @@ class WorkerEnv(ProducerEnv):
     max_inflight: int = 1
     wait_time_s: int = 20
     polling_interval_s: float = 0.1
+    #: A worker that holds fewer messages leaves what comes to busier ones, and looks only each ``lazy_poll_s``.
+    lazy_below: int = 0
+    lazy_poll_s: float = 2.0
     visibility_timeout_s: int
     lease_beat_s: int
     soft_time_limit_s: int

@@ -51,6 +51,13 @@ class Consumer:
         self._pickup_s, self._pickup_more_s = conditions.pickup_s[0], conditions.pickup_s[1] - conditions.pickup_s[0]
         self._polling_s, self._slots = service.polling_interval_s, service.concurrency
         self._pollers: list[Worker] = []
+        self._lazy_below, self._lazy_poll_s, self._wait_s = (
+            service.lazy_below,
+            service.lazy_poll_s,
+            service.wait_time_s,
+        )
+        #: Workers that hold little and look only now and then.
+        self._lazy: dict[str, Worker] = {}
         self.guard: Admitting
         #: Told when a worker that was asked to stop holds nothing any more.
         self.emptied: Callable[[Worker], None]
@@ -70,6 +77,8 @@ class Consumer:
             self._receive(worker, lane, message, self._pickup_s + self._pickup_more_s * self._random())
         else:
             lane.waiting.append(message)
+            for lazy in self._lazy.values():
+                self._look_soon(lazy)
 
     def join(self, worker: Worker) -> None:
         """Let a worker begin to poll, unless it is stopping."""
@@ -79,12 +88,13 @@ class Consumer:
         for lane in self._lanes:
             while lane.waiting and worker.busy < self._slots and not worker.paused:
                 self._receive(worker, lane, lane.waiting.popleft(), self._random() * self._polling_s)
-        if worker.busy < self._slots and worker.place < 0 and not worker.paused:
+        if worker.busy < self._slots and worker.place < 0 and not (worker.paused or worker.id in self._lazy):
             self._poll(worker)
 
     def leave(self, worker: Worker) -> None:
         """Let a worker pause its polls; what it holds goes on."""
         worker.paused = True
+        self._lazy.pop(worker.id, None)
         if worker.place >= 0:
             self._stop_polling(worker)
 
@@ -127,6 +137,9 @@ class Consumer:
         worker.busy += 1
         if worker.busy == self._slots and worker.place >= 0:
             self._stop_polling(worker)
+        elif worker.busy >= self._lazy_below and worker.id in self._lazy:
+            del self._lazy[worker.id]
+            self._poll(worker)
         if worker.busy > 1 and self._engine.now < worker.protected_until:
             self.start(holding, delay)
         else:
@@ -218,6 +231,9 @@ class Consumer:
             else:
                 if worker.place < 0:
                     self._poll(worker)
+                elif worker.busy == self._lazy_below - 1:
+                    # Its long poll is open still, and takes what comes until it ends.
+                    self._engine.after(self._random() * self._wait_s, self._tire, worker)
 
     def _lapse(self, holding: Holding) -> None:
         if holding.alive and not holding.message.done:
@@ -248,8 +264,27 @@ class Consumer:
             self.send(lane, message)
 
     def _poll(self, worker: Worker) -> None:
+        if worker.busy < self._lazy_below:
+            self._lazy[worker.id] = worker
+            return
         worker.place = len(self._pollers)
         self._pollers.append(worker)
+
+    def _tire(self, worker: Worker) -> None:
+        if worker.place >= 0 and worker.busy < self._lazy_below:
+            self._stop_polling(worker)
+            self._poll(worker)
+
+    def _look_soon(self, worker: Worker) -> None:
+        """Have a lazy worker look at its next time, which is as likely now as at any moment of its interval."""
+        if not worker.looks:
+            worker.looks = True
+            self._engine.after(self._random() * self._lazy_poll_s, self._look, worker)
+
+    def _look(self, worker: Worker) -> None:
+        worker.looks = False
+        if worker.id in self._lazy:
+            self.join(worker)
 
     def _stop_polling(self, worker: Worker) -> None:
         last = self._pollers.pop()

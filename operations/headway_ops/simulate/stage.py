@@ -27,7 +27,10 @@ class LaneShape:
 
 @dataclass(frozen=True, kw_only=True)
 class ServiceShape:
-    """One lane's service. ``tasks`` is where it starts; percents are those of its deployments."""
+    """One lane's service. ``tasks`` is where it starts; percents are those of its deployments.
+
+    A worker that holds fewer than ``lazy_below`` messages looks for more only each ``lazy_poll_s``.
+    """
 
     lane: LaneShape
     concurrency: int
@@ -38,6 +41,8 @@ class ServiceShape:
     lease_beat_s: float
     stop_timeout_s: float
     protection_s: float
+    lazy_below: int = 0
+    lazy_poll_s: float = 0.0
     min_healthy_percent: int = 100
     max_percent: int = 200
     cpu_units: int = 1024
@@ -166,6 +171,8 @@ def _shape(
         tasks=int(service.get("DesiredCount", 1)),
         wait_time_s=worker.wait_time_s,
         polling_interval_s=worker.polling_interval_s,
+        lazy_below=worker.lazy_below,
+        lazy_poll_s=worker.lazy_poll_s,
         lease_beat_s=worker.lease_beat_s,
         stop_timeout_s=worker.stop_timeout_s,
         protection_s=worker.protection_min * 60.0 if worker.protection else 0.0,

@@ -28,6 +28,7 @@ class Worker:
     """A task of a fleet. ``busy`` counts held messages; ``place`` is where it stands among the polling workers.
 
     ``accepting``: it runs, and was not told to stop. ``paused``: it polls for nothing for a while.
+    ``looks``: it holds little, and is about to look for more.
     """
 
     __slots__ = (
@@ -37,6 +38,7 @@ class Worker:
         "held",
         "id",
         "launched",
+        "looks",
         "paused",
         "pending",
         "place",
@@ -50,7 +52,7 @@ class Worker:
         self.launched = launched
         self.seen = Task(id=id_, revision=revision, state=TaskState.STARTING, started=launched)
         self.accepting = False
-        self.paused = False
+        self.paused = self.looks = False
         self.busy = 0
         self.place = -1
         self.held: set[Holding] = set()

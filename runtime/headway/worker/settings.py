@@ -60,6 +60,8 @@ def worker_settings(env: WorkerEnv, clock: StageClock) -> Mapping[str, Any]:
         "wait_time_seconds": env.wait_time_s,
         # Full slots are looked at this often; Kombu's default of 1 s idles them.
         "polling_interval": env.polling_interval_s,
+        "lazy_below": env.lazy_below,
+        "lazy_poll_s": clock.wall(env.lazy_poll_s),
         "dead_letters": {env.queue_urls[lane]: url for lane, url in env.dead_letter_urls.items()},
     }
     return {

@@ -139,6 +139,33 @@ class Channel(_AnyChannel):  # type: ignore[misc]  # see above
         except Exception as error:  # credentials that cannot be had, say: raised here, it would end the poll chain
             self._polled(queue, PollFailure(reason=repr(error)))
 
+    @property
+    def _lazy(self) -> bool:
+        """Whether this worker holds so little that busier ones should be asked first.
+
+        An open long poll takes a message at once, and SQS alone knows whose. Were an idle worker's open too, work would
+        spread over all tasks, and none could be scaled in.
+        """
+        below: int = self.transport_options.get("lazy_below", 0)
+        return len(self.connection.held) < below
+
+    def _get_from_sqs(
+        self, queue_name: str, queue_url: str, connection: Any, count: int = 1, callback: Any = None
+    ) -> Any:
+        return connection.receive_message(
+            queue_name,
+            queue_url,
+            number_messages=count,
+            wait_time_seconds=0 if self._lazy else self.wait_time_seconds,
+            callback=callback,
+        )
+
+    def _loop1(self, queue: str, messages_fetched: Any = None) -> None:
+        if self._lazy and not messages_fetched:
+            self.hub.call_later(self.transport_options["lazy_poll_s"], self._schedule_queue, queue)
+        else:
+            super()._loop1(queue, messages_fetched)
+
     def _on_messages_ready(self, queue: str, qname: str, messages: Any) -> int | PollFailure:
         if isinstance(messages, PollFailure):
             return messages

@@ -21,7 +21,13 @@ def clairvoyant(stage: SimulatedStage) -> Policy:
     As one task with a slot for each call; its task-hours are its call-hours by slots a task (``Outcome.call_h``).
     """
     heavy = dataclasses.replace(
-        stage.heavy, concurrency=stage.quota_calls, max_inflight=1, tasks=1, polling_interval_s=0.0, protection_s=0.0
+        stage.heavy,
+        concurrency=stage.quota_calls,
+        max_inflight=1,
+        tasks=1,
+        polling_interval_s=0.0,
+        protection_s=0.0,
+        lazy_below=0,
     )
     fast = dataclasses.replace(heavy, concurrency=_FAST_SLOTS)
     fleet = FleetShape(heavy=heavy, fast=fast, guard=Guard.NONE)

@@ -131,6 +131,7 @@ def _heavy(stage: SimulatedStage) -> ServiceShape:
         max_inflight=_MAX_INFLIGHT,
         tasks=1,
         protection_s=3_600.0,
+        lazy_below=0,
     )
 
 
