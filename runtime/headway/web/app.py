@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import fastapi
 
 from headway.web import events, health, jobs, pages, problems
-from headway.web.headers import SafeHeaders
+from headway.web.headers import STATIC, SafeHeaders
 from headway.web.limits import BodyLimit, RequestLimit
 from headway.web.service import Service
 from headway.web.sheets import Sheets
@@ -36,7 +36,7 @@ def create_app(service: Service) -> fastapi.FastAPI:
     problems.install(app)
     for module in (jobs, events, health, pages):
         app.include_router(module.router)
-    app.mount("/static", pages.static_files())
+    app.mount(STATIC, pages.static_files())
     env = service.env
     app.add_middleware(BodyLimit, max_form_bytes=env.max_upload_bytes, max_body_bytes=env.max_body_bytes)
     app.add_middleware(RequestLimit, max_requests=env.max_requests, always=health.LIVE)

@@ -21,11 +21,16 @@ _ALWAYS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+#: Where the page's own style and script are.
+STATIC = "/static"
 _HTTPS = {"Strict-Transport-Security": "max-age=31536000"}
 
 
 class SafeHeaders:
-    """Adds the headers to every answer; what may be kept says so itself, and everything else is not to be stored."""
+    """Adds the headers to every answer.
+
+    What may be kept says so itself, our own files may be kept and asked after, and nothing else is to be stored.
+    """
 
     def __init__(self, app: ASGIApp, *, https: bool) -> None:
         self._app = app
@@ -38,7 +43,8 @@ class SafeHeaders:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.update(self._headers)
-                headers.setdefault("Cache-Control", "no-store")
+                own = scope["path"].startswith(STATIC)
+                headers.setdefault("Cache-Control", "no-cache" if own else "no-store")
             await send(message)
 
         await self._app(scope, receive, with_headers if scope["type"] == "http" else send)

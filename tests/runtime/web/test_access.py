@@ -180,4 +180,4 @@ def test_every_answer_has_the_headers_that_keep_a_browser_safe(web: Web, path: s
     assert {policy[f"{kind}-src"] for kind in ("script", "style", "img", "connect")} == {"'self'"}
     assert "unsafe" not in headers["content-security-policy"]
     assert headers["x-content-type-options"] == "nosniff"
-    assert "server" not in headers or headers["server"] == "uvicorn"
+    assert headers["cache-control"] == ("no-cache" if path.startswith("/static/") else "no-store")

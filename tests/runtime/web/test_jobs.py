@@ -13,6 +13,7 @@ from headway.jobs import finish_step, job_view, list_jobs
 from tests.runtime.jobs.cases import claimed
 from tests.runtime.support.drawings import drawing
 from tests.runtime.support.stage import Stage
+from tests.runtime.support.waiting import until
 from tests.runtime.support.web import Web
 from tests.runtime.vision.drawings import png
 
@@ -193,6 +194,17 @@ def test_a_finished_job_cannot_be_canceled(stage: Stage, web: Web) -> None:
     job_id = claim.job_id
     told = problem(web.api.post(f"/jobs/{job_id}/cancel"))
     assert told == (409, "job_ended", f"job {job_id}: already succeeded")
+
+
+def test_a_job_that_is_canceled_while_it_waits_costs_nothing(stage: Stage, web: Web) -> None:
+    """Its message is taken and dropped: no question to the model, no step, no cost."""
+    job_id = upload(web).json()["id"]
+    web.api.post(f"/jobs/{job_id}/cancel")
+    with stage.worker("heavy"):
+        until(lambda: stage.counts() == (0, 0), what="the message to be taken")
+    assert stage.model.asked == []
+    job = web.api.get(f"/jobs/{job_id}").json()
+    assert (job["status"], job["blocks"], job["cost_usd"]) == ("canceled", [], 0.0)
 
 
 def test_a_reason_has_no_control_characters(web: Web) -> None:

@@ -2,15 +2,16 @@
 
 import re
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect
+from playwright.sync_api import Browser, ConsoleMessage, Page, Route, expect
 
 import headway.web
-from headway.jobs import JobSummary, list_jobs
+from headway.jobs import JobSummary, begin_job, cancel_job, list_jobs
 from tests.runtime.support.browser import browser
 from tests.runtime.support.drawings import drawing
 from tests.runtime.support.model import ModelServer
@@ -184,6 +185,37 @@ def test_a_phone_shows_it_without_scrolling_sideways_and_fingers_can_hit_it(page
                 box = target.bounding_box()
                 assert box is not None
                 assert box["height"] >= 44
+
+
+def test_a_page_whose_stream_was_refused_asks_again(page: Page, stage: Stage) -> None:
+    """A service that is busy refuses the stream; the page opens it again, and misses nothing."""
+    refusals: list[Route] = []
+
+    def refuse_once(route: Route) -> None:
+        if refusals:
+            route.continue_()
+            return
+        refusals.append(route)
+        route.fulfill(status=429, body="busy")
+
+    page.route("**/events", refuse_once)
+    submit(page)
+    # Asking the page something is what lets Playwright handle its requests.
+    until(lambda: page.evaluate("1") and refusals, what="the refusal")
+    cancel_job(stage.engine, job_of(stage).id, actor="test", reason="enough")
+    expect(page.locator("#state")).to_contain_text("enough", timeout=_WITHIN_MS)
+
+
+def test_a_session_that_ends_under_an_open_page_asks_to_sign_in_again(page: Page, stage: Stage, web: Web) -> None:
+    """The next change finds the session over: the page asks for the token, and then shows the job."""
+    submit(page)
+    expect(page.get_by_role("button", name="Cancel")).to_be_visible()
+    web.service.now = lambda: time.time() + 3_601
+    begin_job(stage.engine, job_of(stage).id)
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible(timeout=_WITHIN_MS)
+    page.get_by_label("The stage's token").fill(TOKEN)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.locator("#state .badge")).to_have_text("running")
 
 
 def test_every_field_has_a_name_and_the_keyboard_is_enough(page: Page, stage: Stage) -> None:

@@ -6,6 +6,7 @@
 const acts = document.getElementById("acts");
 const job = acts.dataset.job;
 const leave = document.getElementById("leave");
+const AGAIN_MS = 2000;
 let ended = false;
 let fetching = false;
 let again = false;
@@ -38,13 +39,23 @@ async function refresh() {
   }
 }
 
-const events = new EventSource(`/jobs/${job}/events`);
-events.addEventListener("job", refresh);
-events.addEventListener("end", () => {
-  ended = true;
-  events.close();
-  refresh();
-});
+function follow() {
+  const events = new EventSource(`/jobs/${job}/events`);
+  events.addEventListener("job", refresh);
+  events.addEventListener("end", () => {
+    ended = true;
+    events.close();
+    refresh();
+  });
+  // A browser opens a stream that broke again by itself, but gives up one that was refused.
+  events.addEventListener("error", () => {
+    if (ended || events.readyState !== EventSource.CLOSED) return;
+    refresh();
+    setTimeout(follow, AGAIN_MS);
+  });
+}
+
+follow();
 
 document.getElementById("reload").hidden = true;
 document.getElementById("leaving").hidden = false;
