@@ -3,6 +3,8 @@
 import uuid
 
 from headway.jobs import StepStatus
+from tests.runtime.support.proxy import FaultProxy
+from tests.runtime.support.servers import serving
 from tests.runtime.support.stage import Stage, Worker
 from tests.runtime.support.waiting import until
 
@@ -17,11 +19,17 @@ def wait_until_received(worker: Worker, count: int) -> None:
     until(lambda: worker.log.count("received") == count, what=f"receive {count}")
 
 
-def test_a_lazy_worker_leaves_messages_to_an_eager_one(stage: Stage) -> None:
+def test_a_lazy_worker_leaves_messages_to_an_eager_one(stage: Stage, emulator: str) -> None:
     """Of two workers with free slots, the one that holds nothing has no long poll open: six messages, none for it."""
     steps = [stage.pending_step() for _ in range(6)]
-    with stage.worker(lazy_below=1, lazy_poll_s=3_600.0) as lazy, stage.worker(concurrency=6) as eager:
-        lazy.wait_until_ready()
+    proxy = FaultProxy(emulator)
+    with (
+        serving(proxy),
+        stage.worker(sqs_endpoint=proxy.url, lazy_below=1, lazy_poll_s=3_600.0) as lazy,
+        stage.worker(concurrency=6) as eager,
+    ):
+        receive = ("sqs:ReceiveMessage", stage.queue_urls["heavy"])
+        until(lambda: receive in proxy.asked and not proxy.polls, what="its first look, answered")
         eager.wait_until_ready()
         for step_id in steps:
             stage.send_step(step_id)
