@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from statistics import fmean
 
-from headway_ops.loop.alarms import AlarmSpec, AlarmState, MetricKey, evaluate
+from headway_ops.loop.alarms import AlarmSpec, AlarmState, MetricKey, TreatMissing, evaluate
 from headway_ops.loop.policy import Scaling, StepPolicy, Target
 
 _STATISTICS: dict[str, Callable[[list[float]], float]] = {
@@ -37,6 +37,31 @@ class _Alarm:
     state: AlarmState = AlarmState.INSUFFICIENT_DATA
     evaluated: float = -math.inf
     invoked: float = -math.inf
+    #: When its metric last had a value outside the threshold.
+    breached: float = -math.inf
+
+    def quiet(self, boundary: float) -> bool:
+        """Return whether the alarm is OK and must stay so: no value in its range is outside the threshold.
+
+        Where a period's highest or lowest value counts, that value is inside too; where missing data does not breach,
+        it does not matter how many periods have any.
+        """
+        spec = self.spec
+        return (
+            self.state is AlarmState.OK
+            and self.breached < boundary - spec.range_periods * spec.period_s
+            and spec.treat_missing is TreatMissing.NOT_BREACHING
+            and spec.statistic in ("Maximum", "Minimum")
+        )
+
+
+@dataclass(kw_only=True)
+class _Series:
+    """One metric's datapoints, the alarms that look at them, and how far back those look, in seconds."""
+
+    points: deque[tuple[float, float]] = field(default_factory=deque)
+    alarms: list[_Alarm] = field(default_factory=list)
+    reach_s: float = 0.0
 
 
 @dataclass(kw_only=True)
@@ -57,9 +82,7 @@ class ControlLoop:
     _alarms: dict[str, _Alarm] = field(default_factory=dict)
     _policies: dict[str, _Policy] = field(default_factory=dict)
     _scalings: dict[str, Scaling] = field(default_factory=dict)
-    _points: dict[MetricKey, deque[tuple[float, float]]] = field(default_factory=lambda: defaultdict(deque))
-    #: How far back a metric's alarms look, in seconds.
-    _reach: dict[MetricKey, float] = field(default_factory=dict)
+    _series: dict[MetricKey, _Series] = field(default_factory=lambda: defaultdict(_Series))
 
     def add_alarm(self, spec: AlarmSpec) -> None:
         """Add an alarm, or replace the one of that name; its state starts as INSUFFICIENT_DATA."""
@@ -91,20 +114,27 @@ class ControlLoop:
 
     def put(self, metric: MetricKey, value: float, at: float) -> None:
         """Record one datapoint."""
-        self._points[metric].append((at, value))
+        series = self._series[metric]
+        series.points.append((at, value))
+        for alarm in series.alarms:
+            if at > alarm.breached and alarm.spec.breaches(value):
+                alarm.breached = at
 
     def step(self, now: float) -> list[Event]:
         """Evaluate what is due at ``now``; return what changed, in order."""
-        events = [event for alarm in list(self._alarms.values()) for event in self._step(alarm, now)]
+        events: list[Event] = []
+        for alarm in tuple(self._alarms.values()):
+            every_s = alarm.spec.evaluated_every_s
+            boundary = math.floor(now / every_s) * every_s
+            if boundary > alarm.evaluated:
+                alarm.evaluated = boundary
+                if not alarm.quiet(boundary):
+                    events.extend(self._evaluate(alarm, boundary, now))
         self._forget(now)
         return events
 
-    def _step(self, alarm: _Alarm, now: float) -> Iterator[Event]:
+    def _evaluate(self, alarm: _Alarm, boundary: float, now: float) -> Iterator[Event]:
         spec = alarm.spec
-        boundary = math.floor(now / spec.evaluated_every_s) * spec.evaluated_every_s
-        if boundary <= alarm.evaluated:
-            return
-        alarm.evaluated = boundary
         window = self._window(spec, boundary)
         before, alarm.state = alarm.state, evaluate(spec, window, alarm.state)
         changed = alarm.state is not before
@@ -132,20 +162,25 @@ class ControlLoop:
         count, period = spec.range_periods, spec.period_s
         buckets: list[list[float]] = [[] for _ in range(count)]
         start = end - count * period
-        for at, value in self._points.get(spec.metric, ()):
+        for at, value in self._series[spec.metric].points:
             if start <= at < end:
                 buckets[min(int((at - start) // period), count - 1)].append(value)
         statistic = _STATISTICS[spec.statistic]
         return [statistic(bucket) if bucket else None for bucket in buckets]
 
     def _measure(self) -> None:
-        self._reach.clear()
-        for spec in (alarm.spec for alarm in self._alarms.values()):
-            back = (spec.range_periods + 1) * spec.period_s
-            self._reach[spec.metric] = max(back, self._reach.get(spec.metric, 0.0))
+        """Tell each metric which alarms look at it, and how far back; what they saw breach stays known."""
+        for series in self._series.values():
+            series.alarms, series.reach_s = [], 0.0
+        for alarm in self._alarms.values():
+            series = self._series[alarm.spec.metric]
+            series.alarms.append(alarm)
+            series.reach_s = max(series.reach_s, (alarm.spec.range_periods + 1) * alarm.spec.period_s)
+            breaches = (at for at, value in series.points if alarm.spec.breaches(value))
+            alarm.breached = max(breaches, default=alarm.breached)
 
     def _forget(self, now: float) -> None:
-        for metric, points in self._points.items():
-            oldest = now - self._reach.get(metric, 0.0)
+        for series in self._series.values():
+            oldest, points = now - series.reach_s, series.points
             while points and points[0][0] < oldest:
                 points.popleft()

@@ -31,8 +31,8 @@ class Protections:
 
     def count(self, tasks: Iterable[str], now: float) -> int:
         """Return how many of ``tasks`` a scale-in must leave alone."""
-        expires = self.expires
-        return sum(expires[task] > now for task in tasks if task in expires)
+        until = self.expires.get
+        return sum([until(task, now) > now for task in tasks])
 
     def protect(
         self, task: str, *, minutes: int | None, siblings: set[str], desired: int, now: float

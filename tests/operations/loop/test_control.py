@@ -1,7 +1,23 @@
 """The loop as a whole: datapoints in, desired counts out, on a clock that the test moves."""
 
+import dataclasses
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from headway.scaling import ScalingPlan
-from headway_ops.loop import Adjustment, AlarmSpec, ControlLoop, MetricKey, StepPolicy, Target, TreatMissing
+from headway_ops.loop import (
+    Adjustment,
+    AlarmSpec,
+    ControlLoop,
+    Event,
+    MetricKey,
+    StepPolicy,
+    Target,
+    TreatMissing,
+    control,
+)
 
 OUT, IN = MetricKey("Headway", "ScaleOutTo"), MetricKey("Headway", "ScaleInTo")
 SERVICE = "cluster/heavy"
@@ -102,3 +118,32 @@ def test_the_desired_count_keeps_to_the_targets_bounds() -> None:
     loop.put(OUT, 99, 3)
     loop.step(10)
     assert loop.desired[SERVICE] == PLAN.cap == 10
+
+
+@given(
+    beats=st.lists(st.tuples(st.sampled_from([0.0, 0.0, 0.0, 3.0, 7.0]), st.sampled_from([0.0, 0.0, 2.0]))),
+    jitter=st.floats(0, 9),
+    statistic=st.sampled_from(["Maximum", "Minimum", "Average", "Sum"]),
+    missing=st.sampled_from(list(TreatMissing)),
+)
+def test_passing_over_quiet_alarms_changes_nothing(
+    beats: list[tuple[float, float]], jitter: float, statistic: str, missing: TreatMissing
+) -> None:
+    """An alarm that is OK and has no breach in its range is not evaluated; a loop that evaluates all does the same."""
+
+    def run(*, all_evaluated: bool) -> list[Event]:
+        loop = stage()
+        for spec in (alarm("scale-out", OUT, periods=1, action="out"), alarm("scale-in", IN, periods=3, action="in")):
+            loop.add_alarm(dataclasses.replace(spec, statistic=statistic, treat_missing=missing))
+        events: list[Event] = []
+        with pytest.MonkeyPatch.context() as patch:
+            if all_evaluated:
+                patch.setattr(control._Alarm, "quiet", lambda self, boundary: False)
+            for n, (out, in_) in enumerate(beats):
+                if n % 7 != 6:  # a beat is missed now and then
+                    loop.put(OUT, out, n * 10 + jitter)
+                    loop.put(IN, in_, n * 10 + jitter)
+                events += loop.step(n * 10 + 9.5)
+        return events
+
+    assert run(all_evaluated=False) == run(all_evaluated=True)
