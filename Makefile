@@ -9,7 +9,7 @@ UV := $(BIN)/uv
 UVFLAGS := --quiet --require-hashes --no-progress
 
 .DEFAULT_GOAL := test
-.PHONY: setup demo test nightly lint snapshots synth bench-synth bench-gate bench-scaling picture faults lock clean
+.PHONY: setup demo test nightly lint snapshots synth bench-synth bench-gate bench-scaling picture faults races bench-jobs lock clean
 
 setup: .setup/npm .setup/emulator
 
@@ -74,6 +74,14 @@ picture: setup
 # Every automated fault by name, SIGTERM a hundred times, then JOBS=1000 jobs under faults at random; SOAK=1 sends 10,000.
 faults: setup
 	@python -m tests.faults
+
+# RACES=100000 over jobs on a PostgreSQL of their own, then each lock taken away: writes out/races/report.json. Minutes.
+races: setup
+	@python -m tests.races
+
+# What the locks cost, and how fast a sweep is among a million jobs: writes out/jobs/report.json. Two minutes.
+bench-jobs: setup
+	@python -m tests.bench.jobs
 
 # Re-resolves the hashed locks from requirements-dev.txt and pyproject.toml.
 LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate

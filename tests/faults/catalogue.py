@@ -13,6 +13,8 @@ _CONNECTION = "tests/runtime/worker/test_connection_faults.py::"
 _BOOT = "tests/runtime/worker/test_boot.py::"
 _POISON = "tests/runtime/worker/test_poison.py::"
 _JOB_FAULTS = "tests/runtime/worker/test_job_faults.py::"
+_RACES = "tests/races/test_races.py::"
+_INTERLEAVINGS = "tests/races/test_interleavings.py::"
 _CLAIMS = "tests/runtime/jobs/test_claims.py::"
 _PLAN = "tests/runtime/scaling/test_plan.py::"
 _RULES = "tests/stacks/test_rules.py::"
@@ -272,17 +274,27 @@ CATALOGUE = (
     Fault(
         number=33,
         name="an answer against the end of its job",
-        tests=("tests/runtime/jobs/test_races.py::test_no_race_accepts_a_result_after_the_end_or_ends_twice",),
+        tests=(
+            _RACES + "test_no_race_breaks_a_rule",
+            _INTERLEAVINGS + "test_i1_an_uncommitted_answer_keeps_its_job",
+            _INTERLEAVINGS + "test_i2_nothing_is_accepted_between_the_second_look_and_the_cancel",
+        ),
     ),
     Fault(
         number=34,
         name="a cancel against the last answer",
-        elsewhere="Cancelling a job comes with the jobs' reconciler, and its races with it.",
+        tests=(
+            _RACES + "test_no_race_breaks_a_rule",
+            _INTERLEAVINGS + "test_i9_a_finish_does_not_overwrite_a_cancel",
+        ),
     ),
     Fault(
         number=35,
         name="two reconcilers",
-        elsewhere="There is no reconciler yet: its races come with it.",
+        tests=(
+            _RACES + "test_no_race_breaks_a_rule",
+            "tests/runtime/reconciler/test_sweep.py::test_several_reconcilers_side_by_side_end_each_job_once",
+        ),
     ),
     Fault(
         number=36,
@@ -301,12 +313,19 @@ CATALOGUE = (
     Fault(
         number=38,
         name="clocks that disagree",
-        tests=(_CLAIMS + "test_times_come_from_the_database_and_never_run_back",),
+        tests=(
+            _CLAIMS + "test_times_come_from_the_database_and_never_run_back",
+            _INTERLEAVINGS + "test_i8_the_applications_clock_says_nothing",
+        ),
     ),
     Fault(
         number=39,
         name="a job that was canceled while its step waited",
-        tests=(_JOB_FAULTS + "test_a_step_of_a_canceled_job_is_dropped_without_a_call",),
+        tests=(
+            _JOB_FAULTS + "test_a_step_of_a_canceled_job_is_dropped_without_a_call",
+            _JOB_FAULTS + "test_a_step_in_line_for_the_quota_makes_no_call_when_its_job_is_canceled",
+            _JOB_FAULTS + "test_a_call_is_given_up_when_its_job_is_canceled",
+        ),
     ),
     Fault(
         number=40,

@@ -31,12 +31,24 @@ MUTANTS = (
         text="WHERE id = of_step FOR NO KEY UPDATE",
         by="WHERE id = of_step",
     ),
-    Mutant(name="a finish does not lock its job", function="finish_step", text=" FOR NO KEY UPDATE", by=""),
+    Mutant(name="a finish does not lock its job", function="finish_step", text="of_job FOR NO KEY UPDATE", by="of_job"),
     Mutant(
         name="a finish takes FOR SHARE as a beat does",
         function="finish_step",
         text="FOR NO KEY UPDATE",
         by="FOR SHARE",
+    ),
+    Mutant(
+        name="a finish beside others does not lock its job",
+        function="finish_step",
+        text="of_job FOR SHARE",
+        by="of_job",
+    ),
+    Mutant(
+        name="every finish goes beside others",
+        function="others_wait",
+        text="AND status = 'pending' AND id <> of_step",
+        by="",
     ),
     Mutant(name="a finish takes FOR KEY SHARE", function="finish_step", text="FOR NO KEY UPDATE", by="FOR KEY SHARE"),
     Mutant(

@@ -23,7 +23,8 @@ _SETUP_BLOCKS = """
 """
 _SETUP_STEPS = """
     INSERT INTO steps (id, job_id, block_id, check_name, status, attempt, lease_until, created_at, updated_at)
-    SELECT id, job, job, id, 'running', 1, clock_timestamp() + lease_s * interval '1 s', at, at
+    SELECT id, job, job, id, CASE WHEN lease_s IS NULL THEN 'pending' ELSE 'running' END,
+        CASE WHEN lease_s IS NULL THEN 0 ELSE 1 END, clock_timestamp() + lease_s * interval '1 s', at, at
     FROM unnest(%(ids)s::uuid[], %(owners)s::uuid[], %(leases)s::float8[]) AS rows (id, job, lease_s),
         (SELECT clock_timestamp() - interval '2 h' AS at) AS times;
 """
@@ -59,7 +60,11 @@ async def _connected(secret: DatabaseSecret) -> psycopg.AsyncConnection[Any]:
 
 async def _set_up(referee: psycopg.AsyncConnection[Any], batch: list[Race]) -> None:
     jobs = {"jobs": [race.job for race in batch]}
-    rows = [(step.id, race.job, -1.0 if step.expired else 60.0) for race in batch for step in race.steps]
+    rows = [
+        (step.id, race.job, None if step.pending else -1.0 if step.expired else 60.0)
+        for race in batch
+        for step in race.steps
+    ]
     ids, owners, leases = (list(column) for column in zip(*rows, strict=True))
     async with referee.transaction():
         await referee.execute(_SETUP, jobs)

@@ -7,6 +7,7 @@ from uuid import UUID
 
 import sqlalchemy as sa
 
+from headway.jobs.database import at_once
 from headway.jobs.states import JobStatus
 
 
@@ -57,7 +58,7 @@ def fail_job(engine: sa.Engine, job_id: UUID, reason: str, *, actor: str | None 
 
 def _end(engine: sa.Engine, function: sa.Function[object]) -> Ending:
     answer = function.table_valued("outcome", "status", "event_id", "actor", "reason", "at")
-    with engine.begin() as connection:
+    with at_once(engine) as connection:
         row = connection.execute(sa.select(answer)).one()
     if row.outcome == Outcome.UNKNOWN:
         return Ending(outcome=Outcome.UNKNOWN)

@@ -3,7 +3,8 @@
 A worker claims the step before it calls and holds a lease while the call runs. A redelivered or duplicated message
 finds the claim or the result and calls nothing; an answer that comes after its claim was lost is paid for, recorded
 and discarded. No transaction is open while a model works. The statements are the job store's own functions
-(migrations/versions): each locks the job first, and a job that has ended lets nobody claim a step of it.
+(migrations/versions): each locks the job first, and a job that has ended lets nobody claim a step of it. A call is a
+transaction of its own, so that no lock is held while the answer is on its way.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,7 @@ from uuid import UUID, uuid5
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
+from headway.jobs.database import at_once
 from headway.jobs.states import StepStatus
 from headway.vision.calls import Call
 
@@ -43,7 +45,7 @@ def claim_step(engine: sa.Engine, step_id: UUID, *, lease_s: float) -> Claim | R
     claimed = sa.func.claim_step(step_id, lease_s).table_valued(
         "outcome", "job_id", "status", "attempt", "check_name", "image_key", "held_s"
     )
-    with engine.begin() as connection:
+    with at_once(engine) as connection:
         row = connection.execute(sa.select(claimed)).one()
     match row.outcome:
         case "unknown":
@@ -92,7 +94,7 @@ def release_step(engine: sa.Engine, claim: Claim, *, reason: str, paid: Sequence
 
 
 def _call(engine: sa.Engine, function: sa.Function[Any]) -> bool:
-    with engine.begin() as connection:
+    with at_once(engine) as connection:
         return bool(connection.scalar(sa.select(function)))
 
 

@@ -6,6 +6,7 @@ from uuid import UUID
 
 import sqlalchemy as sa
 
+from headway.jobs.database import at_once
 from headway.jobs.schema import blocks, events, jobs, steps
 from headway.jobs.states import ACTIVE_JOB, JobStatus, StepStatus
 
@@ -30,7 +31,7 @@ def create_job(engine: sa.Engine, *, job_id: UUID, name: str, drawing_key: str) 
 def begin_job(engine: sa.Engine, job_id: UUID) -> tuple[JobStatus, str] | None:
     """Start a pending job and return its status now and its drawing's key; None where there is no such job."""
     begun = sa.func.begin_job(job_id).table_valued("status", "drawing_key")
-    with engine.begin() as connection:
+    with at_once(engine) as connection:
         row = connection.execute(sa.select(begun)).one()
     return None if row.status is None else (JobStatus(row.status), row.drawing_key)
 

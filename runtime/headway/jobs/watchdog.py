@@ -12,6 +12,7 @@ from uuid import UUID
 
 import sqlalchemy as sa
 
+from headway.jobs.database import at_once
 from headway.jobs.schema import jobs, steps
 from headway.jobs.states import ACTIVE_JOB, JobStatus, StepStatus
 
@@ -113,7 +114,7 @@ def bury_step(engine: sa.Engine, step_id: UUID, reason: str) -> bool:
 
 
 def _done(engine: sa.Engine, function: sa.Function[Any]) -> bool:
-    with engine.begin() as connection:
+    with at_once(engine) as connection:
         return bool(connection.scalar(sa.select(function)))
 
 

@@ -1,4 +1,4 @@
-"""A proxy before PostgreSQL that loses the answer to a COMMIT, or lets connections go silent."""
+"""A proxy before PostgreSQL that loses the answer to a statement that commits, or lets connections go silent."""
 
 import contextlib
 import socket
@@ -7,8 +7,6 @@ from collections.abc import Iterator
 
 from headway.contract import DatabaseSecret
 
-#: The end of a simple query's message (PostgreSQL manual, "Message Formats", Query).
-_COMMIT = b"COMMIT\x00"
 _CHUNK = 65_536
 
 
@@ -20,14 +18,17 @@ class PostgresProxy:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
         self._connections: list[_Connection] = []
-        #: The COMMIT of a transaction that says so is the one to lose.
+        #: The statement that says so is the one whose answer is to be lost.
         self.losing = b""
         #: How many answers were lost, and how many withheld.
         self.lost = 0
         self.withheld = 0
 
-    def lose_commit(self, said: str) -> None:
-        """Let the next COMMIT of a transaction that ``said`` this through, and cut the connection without an answer."""
+    def lose_answer(self, said: str) -> None:
+        """Let the next statement that ``said`` this through, and cut the connection without its answer.
+
+        A statement outside a transaction block is committed before it is answered.
+        """
         self.losing = said.encode()
 
     def silence(self) -> None:
@@ -61,7 +62,7 @@ class _Connection:
 
     def __init__(self, proxy: PostgresProxy, client: socket.socket, server: socket.socket) -> None:
         self._proxy, self._client, self._server = proxy, client, server
-        self._said, self._losing = b"", False
+        self._losing = False
         self.silent = False
 
     def close(self) -> None:
@@ -75,11 +76,8 @@ class _Connection:
         """Forward what the client says, until it is silent for good."""
         with contextlib.suppress(OSError):
             while data := self._client.recv(_CHUNK):
-                self._said += data
-                if data.endswith(_COMMIT):
-                    if self._proxy.losing and self._proxy.losing in self._said:
-                        self._proxy.losing, self._losing = b"", True
-                    self._said = b""
+                if self._proxy.losing and self._proxy.losing in data:
+                    self._proxy.losing, self._losing = b"", True
                 self._server.sendall(data)
         self.close()
 

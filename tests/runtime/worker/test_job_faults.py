@@ -96,7 +96,7 @@ def test_a_lost_answer_to_commit_bills_nothing_twice(stage: Stage) -> None:
         with stage.worker():
             stage.send_step(step_id)
             until(lambda: stage.model.asked, what="the call")
-            proxy.lose_commit("finish_step")
+            proxy.lose_answer("finish_step")
             stage.model.gate.set()
             until(lambda: proxy.lost, what="the loss")
             until(lambda: stage.counts() == (0, 0), what="the acknowledgement")

@@ -10,8 +10,8 @@ _STATEMENTS = (
     # What is still to do, of one job or of all: few rows, however many jobs there ever were.
     "CREATE INDEX steps_open_idx ON steps (job_id) WHERE status IN ('pending', 'running')",
     # The end of a job and of its open steps. Every writer locks the job's row first and its steps second, so that no
-    # two can wait for each other; times are taken after the lock, and never run back in a row. Somebody who may be
-    # calling a model for the job is told at the commit.
+    # two can wait for each other; times are taken after the lock, and never run back in a row. Whoever holds a step,
+    # and may be calling a model for it, is told at the commit.
     """
     CREATE FUNCTION end_job(
         of_job uuid, to_status text, by_actor text, why text,
@@ -37,7 +37,7 @@ _STATEMENTS = (
             VALUES (of_job, job.status, to_status, by_actor, why, end_job.at)
             RETURNING id, events.actor, events.reason INTO event_id, actor, reason;
             WITH open AS (
-                SELECT id, steps.status, attempt, greatest(updated_at, end_job.at) AS ends_at FROM steps
+                SELECT id, steps.status, attempt, lease_until, greatest(updated_at, end_job.at) AS ends_at FROM steps
                 WHERE job_id = of_job AND steps.status IN ('pending', 'running') FOR NO KEY UPDATE
             ), ended AS (
                 UPDATE steps SET status = 'canceled', lease_until = NULL, reason = 'job ' || to_status,
@@ -48,7 +48,7 @@ _STATEMENTS = (
                 SELECT of_job, open.id, open.status, 'canceled', attempt, by_actor, 'job ' || to_status, ends_at
                 FROM open
             )
-            SELECT bool_or(open.status = 'running') INTO in_flight FROM open;
+            SELECT bool_or(open.lease_until > clock_timestamp()) INTO in_flight FROM open;
             IF in_flight THEN
                 PERFORM pg_notify('headway_job_ended', of_job::text);
             END IF;

@@ -1,8 +1,8 @@
 """Functions are the only writers of jobs and steps: the application's role may not update either table itself.
 
 Each locks the job's row first and the step's second, then looks, then writes, with one event for each transition. FOR
-SHARE lets the steps of a job move side by side and waits for whoever ends it; finishing a step may end the job, so it
-takes FOR NO KEY UPDATE, which is alone but for foreign keys' checks (PostgreSQL manual, 13.3.2 Row-Level Locks). A
+SHARE lets the steps of a job move side by side and waits for whoever ends it; a step that may end its job takes FOR NO
+KEY UPDATE, which is alone but for foreign keys' checks (PostgreSQL manual, 13.3.2 Row-Level Locks). A
 statement sees what was committed before it began (13.2.1), so the one that waits for a lock is never the one that
 looks. Times are greatest(updated_at, clock_timestamp()): now() is the transaction's beginning, and would stamp the
 past after a wait.
@@ -155,17 +155,40 @@ _FUNCTIONS = (
     END
     $$
     """,
-    # The job ends where no step of it is left to do: its lock makes this look the last one.
+    # Whether a step has still to be claimed before the job can end.
+    """
+    CREATE FUNCTION others_wait(of_job uuid, of_step uuid) RETURNS boolean LANGUAGE sql AS $$
+        SELECT EXISTS (SELECT FROM steps WHERE job_id = of_job AND status = 'pending' AND id <> of_step)
+    $$
+    """,
+    # A step behind which another waits to be claimed cannot be the job's last: it goes FOR SHARE, beside others. Who
+    # claims that other finishes it later, and so looks later; the last of all finds nobody waiting and is alone, so
+    # that it sees every end before its own. A lock is never made stronger, or two could wait for each other: the weak
+    # one is given back with its block.
     """
     CREATE FUNCTION finish_step(
         of_step uuid, at_attempt integer, to_status text, answer jsonb, why text, paid jsonb
     ) RETURNS boolean LANGUAGE plpgsql AS $$
     DECLARE
+        of_job uuid;
         job jobs;
         accepted boolean;
     BEGIN
         PERFORM read_committed_only();
-        SELECT * INTO job FROM jobs WHERE id = (SELECT job_id FROM steps WHERE id = of_step) FOR NO KEY UPDATE;
+        SELECT job_id INTO of_job FROM steps WHERE id = of_step;
+        IF others_wait(of_job, of_step) THEN
+            BEGIN
+                SELECT * INTO job FROM jobs WHERE id = of_job FOR SHARE;
+                IF others_wait(of_job, of_step) THEN
+                    RETURN end_claim(
+                        of_step, at_attempt, to_status, answer, why, paid, job.status IN ('pending', 'running'));
+                END IF;
+                RAISE EXCEPTION 'nobody waits any more' USING ERRCODE = 'HW001';
+            EXCEPTION WHEN SQLSTATE 'HW001' THEN
+                NULL;
+            END;
+        END IF;
+        SELECT * INTO job FROM jobs WHERE id = of_job FOR NO KEY UPDATE;
         accepted := end_claim(of_step, at_attempt, to_status, answer, why, paid, job.status IN ('pending', 'running'));
         IF accepted THEN
             PERFORM complete_job(job);
@@ -221,7 +244,12 @@ _CALLED = (
     "end_job(uuid, text, text, text)",
     "cancel_job(uuid, text, text)",
 )
-_INNER = ("read_committed_only()", "end_claim(uuid, integer, text, jsonb, text, jsonb, boolean)", "complete_job(jobs)")
+_INNER = (
+    "read_committed_only()",
+    "others_wait(uuid, uuid)",
+    "end_claim(uuid, integer, text, jsonb, text, jsonb, boolean)",
+    "complete_job(jobs)",
+)
 
 _SEALED = (
     *(f"ALTER FUNCTION {function} SET search_path = public, pg_temp" for function in (*_CALLED, *_INNER)),
