@@ -11,9 +11,12 @@ import typer
 
 from headway_ops.cli.options import Json, Speed, Stage
 from headway_ops.cli.view import LiveView, narrate
+from headway_ops.demo.film import Film
 from headway_ops.demo.report import Report
 from headway_ops.demo.run import DemoPlan, run
 from headway_ops.local.errors import StageError
+from headway_ops.local.observe import Snapshot
+from headway_ops.local.running import LocalStage
 from headway_ops.local.stage import local_stage
 from stacks.loading import load_stage
 
@@ -28,7 +31,7 @@ def demo(
     jobs: Annotated[int, typer.Option(min=1, max=500, help="Drawings in the burst.")] = 20,
     late: Annotated[int, typer.Option(min=0, max=100, help="Interactive drawings sent while the fleet is busy.")] = 4,
     seed: Annotated[int, typer.Option(help="Which drawings, latencies and start times.")] = 1,
-    out: Annotated[Path, typer.Option(help="Where report.json goes.")] = Path("out/demo"),
+    out: Annotated[Path, typer.Option(help="Where report.json and report.html go.")] = Path("out/demo"),
 ) -> None:
     """Deploy a whole stage here, send a burst of drawings through it, and check every result."""
     began = time.monotonic()
@@ -37,13 +40,19 @@ def demo(
         raise StageError(f"speed = {speed}: must be 1..600 stage seconds a wall second; set {_DEMO_SPEED:.0f}")
     with local_stage(settings, speed=speed, seed=seed, report=narrate) as running, LiveView(settings) as view:
         running.enter()
-        plan = DemoPlan(burst_jobs=jobs, late_jobs=late, seed=seed)
-        report = run(running, settings, plan, began=began, show=view.show)
+        plan, film = DemoPlan(burst_jobs=jobs, late_jobs=late, seed=seed), Film(speed)
+
+        def show(snapshot: Snapshot, stage: LocalStage) -> None:
+            film.take(snapshot)
+            view.show(snapshot, stage)
+
+        report = run(running, settings, plan, began=began, show=show)
     report.write(out / "report.json")
+    film.page(report).write(out / "report.html")
     if as_json:
         sys.stdout.write(json.dumps(dataclasses.asdict(report)) + "\n")
     else:
-        sys.stdout.write(_summary(report, out / "report.json"))
+        sys.stdout.write(_summary(report, out / "report.html"))
     for finding in report.findings:
         sys.stderr.write(f"headway: {finding}\n")
     if report.findings:

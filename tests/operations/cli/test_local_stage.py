@@ -184,6 +184,7 @@ def test_a_demo_is_right_in_every_figure(state: Path) -> None:
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert report == json.loads((state / "demo" / "report.json").read_text(encoding="utf-8"))
+    assert "Tasks of the heavy lane" in (state / "demo" / "report.html").read_text(encoding="utf-8")
     # Two to four blocks a drawing by its number, two checks a block.
     steps = sum(2 * (2 + n % 3) for n in range(9))
     assert (report["jobs"], report["jobs_succeeded"], report["steps"], report["model_calls"]) == (9, 9, steps, steps)

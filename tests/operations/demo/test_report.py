@@ -6,11 +6,13 @@ from uuid import uuid4
 
 import pytest
 
-from headway.jobs.queries import BlockView, JobSummary, JobView, StepView
+from headway.jobs.queries import BlockView, JobSummary, JobView, StepView, Tally
 from headway.jobs.states import JobStatus, StepStatus
 from headway_ops.demo.checking import Verdict, check
 from headway_ops.demo.drawings import Drawing, Truth
+from headway_ops.demo.film import Film
 from headway_ops.demo.report import Report, busy_stops, task_peaks
+from headway_ops.local.observe import FleetView, LaneView, Snapshot
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 DRAWING = Drawing(name="a.png", data=b"", blocks=(Truth(bars=3, openings=1), Truth(bars=5, openings=0)))
@@ -132,3 +134,30 @@ def test_a_stop_is_busy_while_the_model_works_for_its_task(stopped_at: float, co
     calls = [{"worker": "a", "started": 10.0, "ended": 20.0}]
     stops = [event("stopping", task, stopped_at, reason="scale in") for task in ("a", "b")]
     assert busy_stops(stops, calls) == count
+
+
+def test_the_film_shows_what_was_seen() -> None:
+    """Two snapshots become charts of backlog, tasks and calls; the verdict names what is not as it must be."""
+    film = Film(speed=120)
+    for waiting, running in ((6, 1), (0, 3)):
+        film.take(
+            Snapshot(
+                lanes={"heavy": LaneView(waiting=waiting, in_flight=2), "fast": LaneView(waiting=0, in_flight=0)},
+                fleets={"heavy": FleetView(desired=3, running=running, protected=1)},
+                calls_in_flight=2,
+                quota_calls=24,
+                jobs=Tally(
+                    jobs=1,
+                    jobs_succeeded=0,
+                    jobs_open=1,
+                    steps=6,
+                    steps_succeeded=0,
+                    model_calls=0,
+                    steps_called_twice=0,
+                ),
+            )
+        )
+    page = film.page(dataclasses.replace(GOOD, steps_lost=1))
+    assert [chart.title for chart in page.charts] == ["Backlog", "Tasks of the heavy lane", "Model calls in flight"]
+    assert [row[1:] for row in page.charts[1].table.rows] == [["3.0", "1.0", "1.0"], ["3.0", "3.0", "1.0"]]
+    assert "Not as it must be: steps_lost = 1, expected 0." in page.verdict
