@@ -2,32 +2,13 @@
 
 import html
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import Any
 
-import vl_convert
-
-
-@dataclass(frozen=True, kw_only=True)
-class Table:
-    """Rows of text under headings that name their units."""
-
-    headings: Sequence[str]
-    rows: Sequence[Sequence[str]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Chart:
-    """A chart as a Vega-Lite specification, what it shows in one sentence, and its numbers."""
-
-    title: str
-    says: str
-    spec: Mapping[str, Any]
-    table: Table
+from headway_ops.report.charts import Chart, Table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,15 +22,18 @@ class Page:
 
     def html(self) -> str:
         """Return the page with its styles, scripts and data in it; the charts' library is there once."""
+        # Altair takes most of a second to import: what writes no page does not wait for it.
+        from headway_ops.report.drawing import library, specification
+
         template = Template((files("headway_ops.report") / "page.html").read_text(encoding="utf-8"))
         return template.substitute(
             title=html.escape(self.title),
             verdict=html.escape(self.verdict),
             summary=_table(self.summary),
             charts="\n".join(_section(number, chart) for number, chart in enumerate(self.charts)),
-            library=vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"),
+            library=library(),
             # A script ends at the first "</", also inside a text.
-            specs=json.dumps([dict(chart.spec) for chart in self.charts]).replace("</", "<\\/"),
+            specs=json.dumps([specification(chart) for chart in self.charts]).replace("</", "<\\/"),
         )
 
     def write(self, path: Path) -> None:
