@@ -45,9 +45,9 @@ lint: setup
 	@mypy
 	@lint-imports --no-logo
 
-# The state machines at length: minutes, where `make test` takes seconds for them.
+# State machines and the API's schema at length: minutes, where `make test` takes seconds for them.
 nightly: setup
-	@HYPOTHESIS_PROFILE=nightly python -m pytest tests/runtime/worker/test_leases.py
+	@HYPOTHESIS_PROFILE=nightly python -m pytest tests/runtime/worker/test_leases.py tests/runtime/web/test_openapi.py
 
 # Rewrites the template snapshots: read the diff before committing it.
 snapshots: setup

@@ -1,6 +1,7 @@
 """What a request may say, and how it is read: bounds and characters are checked before anything is done with it."""
 
 import contextlib
+import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Annotated, Any, BinaryIO
@@ -12,6 +13,8 @@ from starlette.datastructures import UploadFile
 
 from headway.web.problems import RequestError
 
+#: "Date and Time on the Internet: Timestamps", RFC 3339, 5.6.
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?(?P<zone>[Zz]|[+-]\d\d:\d\d)?")
 #: What PostgreSQL cannot store in text, or a log would break at.
 Line = Annotated[str, pydantic.StringConstraints(pattern=r"^[^\x00-\x1f\x7f]*$", max_length=255)]
 #: "Idempotency-Key HTTP Header Field" (IETF draft): the client's own word for one submission.
@@ -26,13 +29,33 @@ IdempotencyKey = Annotated[
 ]
 
 
+def _certain(value: Any) -> Any:
+    """Refuse a time that names no certain moment, before it is read as one: without its zone, or a mere number."""
+    if isinstance(value, str):
+        found = _TIME.fullmatch(value)
+        if not found or not found["zone"]:
+            raise ValueError("must be a time with its zone, as 2026-11-29T12:00:00Z")
+    return value
+
+
 class Listing(pydantic.BaseModel):
-    """Which jobs to list: ``before`` is a time with its zone, since one without means no certain moment."""
+    """Which jobs to list: the newest ``limit`` of those that were created ``before`` a time."""
 
     model_config = pydantic.ConfigDict(extra="forbid")
 
     limit: Annotated[int, pydantic.Field(ge=1, le=200)] = 50
-    before: pydantic.AwareDatetime | None = None
+    before: Annotated[pydantic.AwareDatetime, pydantic.BeforeValidator(_certain)] | None = None
+
+
+def each_once(request: fastapi.Request) -> None:
+    """Refuse a query that says something twice: which of them it means is nobody's to guess.
+
+    Raises:
+        RequestError: 422.
+    """
+    for name in request.query_params:
+        if len(request.query_params.getlist(name)) > 1:
+            raise RequestError(422, "invalid_request", f"query.{ascii(name)[1:-1][:80]}: given more than once")
 
 
 class StoredDrawing(pydantic.BaseModel):

@@ -16,6 +16,7 @@ from headway.web.bodies import (
     Listing,
     StoredDrawing,
     UploadedDrawing,
+    each_once,
     submission,
 )
 from headway.web.documents import CanceledDocument, EndDocument, JobDocument, JobsDocument, JobSummaryDocument
@@ -53,7 +54,7 @@ async def submit(
     )
 
 
-@router.get("/jobs", responses=documented(422))
+@router.get("/jobs", responses=documented(422), dependencies=[fastapi.Depends(each_once)])
 async def jobs(service: Serving, caller: Caller, listing: Annotated[Listing, fastapi.Query()]) -> JobsDocument:
     """List jobs, newest first."""
     found = await service.aside(list_jobs, service.engine, limit=listing.limit, before=listing.before)

@@ -114,4 +114,5 @@ def _invalid(error: fastapi.exceptions.RequestValidationError) -> str:
     given = first.get("input")
     # What is missing has its surroundings for an input. ASCII: a lone surrogate cannot be sent back.
     shown = "" if first["type"] == "missing" or given is None else f" = {ascii(given)[:_SHOWN_INPUT]}"
-    return f"{field}{shown}: {ascii(first['msg'])[1:-1].lower()}"
+    said = ascii(first["msg"])[1:-1].removeprefix("Value error, ")
+    return f"{field}{shown}: {said[:1].lower()}{said[1:]}"
