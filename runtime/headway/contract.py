@@ -138,8 +138,9 @@ class ProducerEnv(BrokerEnv):
 
 @dataclass(frozen=True, kw_only=True)
 class WebEnv(ProducerEnv):
-    """What the web service needs; durations are stage time, sizes bytes of a request's body.
+    """What the web service needs; sizes are bytes of a request's body.
 
+    ``watch_every_s`` is stage time; what bounds a connection or a session is wall time, as a person's patience is.
     ``https``: browsers reach it over TLS, so its cookies are marked as secure.
     """
 
