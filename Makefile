@@ -9,7 +9,7 @@ UV := $(BIN)/uv
 UVFLAGS := --quiet --require-hashes --no-progress
 
 .DEFAULT_GOAL := test
-.PHONY: setup demo test nightly lint snapshots synth bench-synth bench-gate bench-scaling picture faults races bench-jobs lock clean
+.PHONY: setup demo test nightly lint snapshots synth bench-synth bench-gate bench-scaling bench-worker picture faults races bench-jobs lock clean
 
 setup: .setup/npm .setup/emulator
 
@@ -70,6 +70,10 @@ bench-scaling: setup
 # Takes docs/page.png of a local stage with the system's Chromium. Half a minute.
 picture: setup
 	@python -m tests.bench.picture
+
+# A worker against plain Celery with the same pool: CPU, latency, pickup, polls, memory; out/worker/report.json.
+bench-worker: setup
+	@python -m tests.bench.worker
 
 # Every automated fault by name, SIGTERM a hundred times, then JOBS=1000 jobs under faults at random; SOAK=1 sends 10,000.
 faults: setup

@@ -4,7 +4,6 @@ With ``--print-config``, prints what it would run with, and consumes nothing; ``
 """
 
 import argparse
-import gc
 import os
 import socket
 import sys
@@ -53,8 +52,6 @@ def main() -> int:
         without_heartbeat=True,
         quiet=True,
     )
-    # What exists now is left alone by the collector, or its first run in each child would copy all shared memory.
-    gc.freeze()
     worker.start()
     return worker.exitcode or 0
 

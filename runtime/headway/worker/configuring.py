@@ -4,11 +4,13 @@ app = celery.Celery("mine")
 headway.worker.configure(app, WorkerEnv.from_env(os.environ))
 """
 
+import gc
 import inspect
 import logging
 from typing import Any
 
 import celery
+from celery.signals import worker_before_create_process
 
 from headway.clock import StageClock
 from headway.contract import ContractError, WorkerEnv
@@ -53,11 +55,17 @@ def configure(app: celery.Celery, env: WorkerEnv, stop: Stop | None = None) -> N
     app.headway = (env, StageClock(env.speed), stop or Stop())  # type: ignore[attr-defined]  # an attribute of our own
     app.conf.update(worker_settings(env, StageClock(env.speed)))
     app.steps["consumer"].update({LeaseKeeper, OrderlyStop, PollWatch, ProtectionGuard})
+    worker_before_create_process.connect(_freeze, dispatch_uid="headway")
     app.task_cls = "headway.worker.configuring:WorkerTask"
     if app.finalized:  # type: ignore[attr-defined]  # missing in the stubs
         app.Task.Request = _REQUEST
         for name, task in app.tasks.items():
             _refuse_coroutine(name, task.run)
+
+
+def _freeze(**_: Any) -> None:
+    """Leave what exists alone: the collector's first run in each child would copy all memory that it shares."""
+    gc.freeze()
 
 
 def _refuse_coroutine(name: str, function: Any) -> None:

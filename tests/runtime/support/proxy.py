@@ -5,6 +5,7 @@ import json
 import socket
 import struct
 import threading
+import time
 from urllib.parse import urlsplit
 
 from tests.runtime.support.servers import Handler, Server
@@ -25,6 +26,10 @@ class FaultProxy(Server):
         self.asked: set[tuple[str, str]] = set()
         #: The long polls that are not answered yet.
         self.polls: set[object] = set()
+        #: How many there were.
+        self.polled = 0
+        #: When the last one was answered with messages, as time.time().
+        self.delivered_at = 0.0
         self.released = threading.Event()
 
     def break_next(self, count: int, fault: str, operation: str = "ReceiveMessage") -> None:
@@ -45,6 +50,7 @@ class _ProxyHandler(Handler):
             return
         if operation == "ReceiveMessage":
             self.server.polls.add(self)
+            self.server.polled += 1
         try:
             self._forward(body)
         finally:
@@ -57,7 +63,10 @@ class _ProxyHandler(Handler):
         try:
             connection.request("POST", self.path, body, headers)
             response = connection.getresponse()
-            self.answer_bytes(response.status, response.read())
+            answer = response.read()
+            if b"ReceiptHandle" in answer:
+                self.server.delivered_at = time.time()
+            self.answer_bytes(response.status, answer)
         finally:
             connection.close()
 

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -212,7 +212,7 @@ class Stage:
         return int(counted["ApproximateNumberOfMessages"]), int(counted["ApproximateNumberOfMessagesNotVisible"])
 
 
-def celery_body(task: str, args: list[str], routing_key: str) -> str:
+def celery_body(task: str, args: Sequence[object], routing_key: str) -> str:
     """Return a task message in Kombu's envelope (Celery manual, "Message Protocol", version 2)."""
     task_id = str(uuid.uuid4())
     embedded = {"callbacks": None, "errbacks": None, "chain": None, "chord": None}
