@@ -25,7 +25,7 @@ def log_to_stderr(**_: Any) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.addFilter(_Verdicts())
     logging.basicConfig(level=logging.INFO, handlers=[handler], format="%(levelname)s %(name)s: %(message)s")
-    # Stamina would rather use structlog, which prints to stdout.
+    # Where structlog is installed, Stamina would use it, and that prints to stdout.
     set_on_retry_hooks([LoggingOnRetryHook])
     for chatty in ("botocore", "httpx2"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
