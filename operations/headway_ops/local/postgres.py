@@ -24,8 +24,8 @@ from headway_ops.local.processes import Ledger, spawn, stop
 
 _START_WITHIN_S = 30.0
 _STOP_WITHIN_S = 10.0
-#: Fewer flushes than a real server: a laptop's stage may lose its last second to a power cut.
-_SETTINGS = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=300")
+#: Fewer flushes than a real server: a laptop's stage may be lost to a power cut, and to nothing less.
+_SETTINGS = ("fsync=off", "full_page_writes=off", "max_connections=300")
 
 
 class Server:

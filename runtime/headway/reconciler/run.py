@@ -19,6 +19,8 @@ logger = logging.getLogger(__name__)
 
 #: A sender gets no less than this in wall seconds between its row and its message, however fast the stage runs.
 _MIN_LEASE_WALL_S = 6.0
+#: Nor is a job silent before so many wall seconds: a laptop that is short of CPU holds every sign of life up.
+_MIN_IDLE_WALL_S = 60.0
 _AWS_ERRORS = (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError)
 
 
@@ -33,7 +35,8 @@ def reconcile(env: ReconcilerEnv, database: DatabaseSecret, *, dry_run: bool = F
     """
     engine, lanes, counts = connect(database), Lanes(env), Counts()
     clock = StageClock(env.speed)
-    idle_s, lease_s = clock.wall(env.idle_limit_s), clock.wall(env.lease_s, at_least=_MIN_LEASE_WALL_S)
+    idle_s = clock.wall(env.idle_limit_s, at_least=_MIN_IDLE_WALL_S)
+    lease_s = clock.wall(env.lease_s, at_least=_MIN_LEASE_WALL_S)
     reason = f"no sign of life for {env.idle_limit_s / 60:g} min"
     try:
         if not dry_run:
