@@ -1,14 +1,22 @@
 """Migrations, on real PostgreSQL."""
 
+import dataclasses
 import os
 import subprocess
 import sys
+from pathlib import Path
 
+import alembic.command
+import alembic.config
+import alembic.script
+import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
 from headway.contract import DatabaseSecret
+from headway.jobs import JobStoreError, connect, migrate
+from headway.jobs.database import check
 from headway.jobs.schema import metadata
 from headway_ops.local.postgres import Server
 
@@ -61,3 +69,72 @@ def test_the_command_says_what_is_missing_in_one_line(database: DatabaseSecret, 
     code, said = _run("upgrade", env=away)
     assert (code, said.count("\n")) == (4, 1)
     assert said.startswith("headway.jobs: job store: ")
+
+
+_COLUMNS = """
+    SELECT table_name, column_name, data_type, is_nullable, column_default IS NOT NULL OR is_identity = 'YES'
+    FROM information_schema.columns WHERE table_schema = 'public' AND table_name <> 'alembic_version'
+"""
+_FUNCTIONS = """
+    SELECT concat(proname, '(', pg_get_function_identity_arguments(oid), ') ', pg_get_function_result(oid))
+    FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+"""
+
+
+def test_each_revision_leaves_the_release_before_it_at_work(
+    empty_database: DatabaseSecret, postgres_server: Server
+) -> None:
+    """Expand first: every column and function is still as it was, and no new column asks old writers for a value.
+
+    Services of the release before run on while the migration has ended and their replacements start.
+    """
+    config = alembic.config.Config()
+    config.set_main_option("script_location", str(Path(migrate.__file__).parent / "migrations"))
+    scripts = list(alembic.script.ScriptDirectory.from_config(config).walk_revisions())
+    owner = dataclasses.replace(postgres_server.owner, dbname=empty_database.dbname)
+    engine = connect(owner)
+    before: dict[tuple[str, str], tuple[str, str, bool]] = {}
+    functions: set[str] = set()
+    for script in reversed(scripts):
+        with engine.begin() as connection:
+            config.attributes["connection"] = connection
+            alembic.command.upgrade(config, script.revision)
+        with engine.connect() as connection:
+            rows = connection.execute(sa.text(_COLUMNS)).all()
+            now = {(row[0], row[1]): (row[2], row[3], row[4]) for row in rows}
+            there = set(connection.scalars(sa.text(_FUNCTIONS)))
+        assert {key: now.get(key) for key in before} == before, script.revision
+        tables = {table for table, _ in before}
+        asked = [key for key in now.keys() - before.keys() if key[0] in tables and now[key][1:] == ("NO", False)]
+        assert asked == [], script.revision
+        assert functions <= there, script.revision
+        before, functions = now, there
+    engine.dispose()
+
+
+def test_what_is_pending_is_told_in_order(empty_database: DatabaseSecret, postgres_server: Server) -> None:
+    """All revisions of an empty database, in order; none after the upgrade; a newer one is not this release's."""
+    owner = connect(dataclasses.replace(postgres_server.owner, dbname=empty_database.dbname))
+    missing = migrate.pending(owner)
+    assert [line[:4] for line in missing[:2]] == ["0001", "0002"]
+    assert "The first tables" in missing[0]
+    migrate.upgrade(empty_database, postgres_server.owner_secret)
+    assert migrate.pending(owner) == []
+    with owner.begin() as connection:
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(JobStoreError, match="revision 9999 is newer than this release"):
+        migrate.pending(owner)
+    owner.dispose()
+
+
+def test_an_upgrade_gives_the_application_another_password(
+    empty_database: DatabaseSecret, postgres_server: Server
+) -> None:
+    """As after its secret was rotated: the new one opens the job store."""
+    other = dataclasses.replace(empty_database, username="headway_rotated", password="first")
+    for password in ("first", "second"):
+        rotated = dataclasses.replace(other, password=password)
+        migrate.upgrade(rotated, postgres_server.owner_secret)
+        engine = connect(rotated)
+        check(engine)
+        engine.dispose()
