@@ -12,7 +12,7 @@ from headway.contract import ReconcilerEnv
 from headway.producer.broker import BLOCKSPLIT, RUN_STEP, sender_settings
 from headway.producer.routing import choose_lane
 from headway.reconciler.letters import Letter, read_letter
-from headway.worker.transport import REASON_ATTRIBUTE
+from headway.worker.settling import REASON_ATTRIBUTE
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient

@@ -21,7 +21,7 @@ from headway.contract import DatabaseSecret, ProducerEnv, WorkerEnv
 from headway.jobs import NewBlock, StepStatus, begin_job, connect, create_job, pending_steps, save_blocks
 from headway.jobs.schema import steps
 from headway.producer.broker import RUN_STEP
-from headway.worker.transport import REASON_ATTRIBUTE
+from headway.worker.settling import REASON_ATTRIBUTE
 from tests.runtime.support.model import ModelServer
 from tests.runtime.support.waiting import until
 

@@ -52,8 +52,12 @@ def test_every_operation_is_tried(api: Api) -> None:
     assert sorted(found) == sorted(_OPERATIONS)
 
 
-#: No schema can say what a drawing is, or which one lies in the bucket.
-_EXCLUDED = {("POST", "/jobs"): [checks.positive_data_acceptance]}
+_EXCLUDED = {
+    # No schema can say what a drawing is, or which one lies in the bucket.
+    ("POST", "/jobs"): [checks.positive_data_acceptance],
+    # A wrong parameter that is made as an empty list is not sent at all, and what is left of the query is right.
+    ("GET", "/jobs"): [checks.negative_data_rejection],
+}
 
 
 # What asks for nothing cannot be asked wrongly.
