@@ -160,7 +160,8 @@ def _is_called_for(stage: LocalStage, job: UUID, engine: sa.Engine) -> bool:
 
 
 def _calls(stage: LocalStage, job: UUID) -> list[dict[str, Any]]:
-    lines = (Path(stage.emulator.directory) / "calls.jsonl").read_text(encoding="utf-8").splitlines()
+    log = Path(stage.emulator.directory) / "calls.jsonl"
+    lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
     return [line for line in map(json.loads, lines) if line.get("job") == str(job)]
 
 

@@ -19,6 +19,7 @@ from headway_ops.simulate.compare import Interval
 from headway_ops.simulate.variation import varied
 from tests.bench import speed
 from tests.bench.queueing import erlang_c_wait, mean_wait
+from tests.bench.scaling_page import page
 from tests.bench.study import HELD_OUT, MINUTELY, FleetDays, Study, Table, fleet_days
 
 OUT = Path(__file__).resolve().parent.parent.parent / "out" / "scaling"
@@ -133,6 +134,7 @@ def main() -> int:
     }
     OUT.mkdir(parents=True, exist_ok=True)
     (OUT / "report.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    page(report).write(OUT / "report.html")
     for goal in goals:
         side, verdict = (">=" if goal.at_least else "<="), "met" if goal.met else "MISSED"
         sys.stdout.write(f"{verdict:7} {goal.name}: {goal.reached:,.4g} {side} {goal.goal:,.4g}\n")
