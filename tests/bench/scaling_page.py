@@ -22,11 +22,9 @@ _SHOWN = (
 def page(report: Mapping[str, Any]) -> Page:
     """Return the page of a report.json."""
     goals, policies = report["goals"], report["policies"]
-    met, missed = [], []
-    for goal in goals:
-        (met if goal["met"] else missed).append(goal["name"])
+    missed = [goal["name"] for goal in goals if not goal["met"]]
     verdict = (
-        f"{len(met)} of {len(goals)} goals are met, over {len(report['seeds'])} seeds that no tuning has seen. "
+        f"{len(goals) - len(missed)} of {len(goals)} goals are met, over {len(report['seeds'])} seeds that no tuning has seen. "
         + ("" if not missed else f"Missed: {'; '.join(missed)}. ")
         + "G is the clairvoyant: every call of the quota from the start, paid only while it works."
     )
