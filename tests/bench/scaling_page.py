@@ -24,7 +24,8 @@ def page(report: Mapping[str, Any]) -> Page:
     goals, policies = report["goals"], report["policies"]
     missed = [goal["name"] for goal in goals if not goal["met"]]
     verdict = (
-        f"{len(goals) - len(missed)} of {len(goals)} goals are met, over {len(report['seeds'])} seeds that no tuning has seen. "
+        f"{len(goals) - len(missed)} of {len(goals)} goals are met, "
+        f"over {len(report['seeds'])} seeds that no tuning has seen. "
         + ("" if not missed else f"Missed: {'; '.join(missed)}. ")
         + "G is the clairvoyant: every call of the quota from the start, paid only while it works."
     )
