@@ -9,7 +9,7 @@ UV := $(BIN)/uv
 UVFLAGS := --quiet --require-hashes --no-progress
 
 .DEFAULT_GOAL := test
-.PHONY: setup demo test nightly lint snapshots synth bench-synth bench-gate bench-scaling bench-worker picture faults races bench-jobs lock clean
+.PHONY: setup demo test nightly lint snapshots synth bench-synth bench-gate bench-scaling bench-worker picture faults races bench-jobs bench-cancel lock clean
 
 setup: .setup/npm .setup/emulator
 
@@ -88,6 +88,10 @@ races: setup
 # What the locks cost, and how fast a sweep is among a million jobs: writes out/jobs/report.json. Two minutes.
 bench-jobs: setup
 	@python -m tests.bench.jobs
+
+# When jobs end that nobody wants, on a local stage: writes out/cancel/report.json. Three minutes.
+bench-cancel: setup
+	@python -m tests.bench.cancel
 
 # Re-resolves the hashed locks from requirements-dev.txt and pyproject.toml.
 LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
