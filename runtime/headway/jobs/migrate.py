@@ -20,7 +20,8 @@ _SCRIPTS = Path(__file__).parent / "migrations"
 def upgrade(database: DatabaseSecret, owner: OwnerSecret) -> None:
     """Bring the database to the newest revision, and give the application's user its password and its rights.
 
-    Several at once wait for each other, and one does the work.
+    Several at once wait for each other, and one does the work. A database that is newer than this release stays as it
+    is: a deployment that is rolled back runs the release before, which works with it.
 
     Raises:
         JobStoreError: PostgreSQL does not answer.
@@ -29,8 +30,9 @@ def upgrade(database: DatabaseSecret, owner: OwnerSecret) -> None:
     engine = connect(dataclasses.replace(database, username=owner.username, password=owner.password))
     try:
         with engine.begin() as connection:
-            config.attributes["connection"] = connection
-            alembic.command.upgrade(config, "head")
+            if _seen(connection) in {None, *_known(config)}:
+                config.attributes["connection"] = connection
+                alembic.command.upgrade(config, "head")
             if database.username != owner.username:
                 _admit(connection, database)
     except sa.exc.OperationalError as error:
@@ -47,16 +49,28 @@ def pending(engine: sa.Engine) -> list[str]:
     """
     try:
         with engine.connect() as connection:
-            made = connection.scalar(sa.text("SELECT to_regclass('alembic_version')")) is not None
-            seen = connection.scalar(sa.text("SELECT version_num FROM alembic_version")) if made else None
+            seen = _seen(connection)
     except sa.exc.OperationalError as error:
         raise JobStoreError(f"job store: {first_line(error)}") from None
-    scripts = alembic.script.ScriptDirectory.from_config(_config())
-    known = {script.revision for script in scripts.walk_revisions()}
+    known = _known(_config())
     if seen is not None and seen not in known:
         raise JobStoreError(f"job store: revision {seen} is newer than this release")
-    new = [script for script in scripts.iterate_revisions("head", seen or "base") if script.revision != seen]
-    return [f"{script.revision} {script.doc}" for script in reversed(new)]
+    new = list(known)[list(known).index(seen) + 1 :] if seen else list(known)
+    return [f"{revision} {known[revision]}" for revision in new]
+
+
+def _seen(connection: sa.Connection) -> str | None:
+    """Return the database's revision, None where it is no job store yet."""
+    if connection.scalar(sa.text("SELECT to_regclass('alembic_version')")) is None:
+        return None
+    revision: str | None = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
+    return revision
+
+
+def _known(config: alembic.config.Config) -> dict[str, str]:
+    """Return this release's revisions, oldest first, each with what it does."""
+    scripts = alembic.script.ScriptDirectory.from_config(config).walk_revisions()
+    return {script.revision: script.doc for script in reversed(list(scripts))}
 
 
 def _config() -> alembic.config.Config:

@@ -127,6 +127,20 @@ def test_what_is_pending_is_told_in_order(empty_database: DatabaseSecret, postgr
     owner.dispose()
 
 
+def test_a_newer_job_store_is_left_to_the_release_that_is_rolled_back_to(
+    empty_database: DatabaseSecret, postgres_server: Server
+) -> None:
+    """The deployment's own step back runs the older release's upgrade: it succeeds, and changes nothing."""
+    migrate.upgrade(empty_database, postgres_server.owner_secret)
+    owner = connect(dataclasses.replace(postgres_server.owner, dbname=empty_database.dbname))
+    with owner.begin() as connection:
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
+    migrate.upgrade(empty_database, postgres_server.owner_secret)
+    with owner.connect() as connection:
+        assert connection.scalar(sa.text("SELECT version_num FROM alembic_version")) == "9999"
+    owner.dispose()
+
+
 def test_an_upgrade_gives_the_application_another_password(
     empty_database: DatabaseSecret, postgres_server: Server
 ) -> None:
