@@ -77,7 +77,7 @@ def skewed_reconcilers(stage: LocalStage, env: ReconcilerEnv) -> Iterator[None]:
         again = "import runpy, time\nwhile True:\n    " + "\n    ".join(
             (
                 "try: runpy.run_module('headway.reconciler', run_name='__main__')",
-                "except SystemExit: time.sleep(3)",
+                "except SystemExit: time.sleep(10)",
             )
         )
         log = (path / "log").open("wb")
@@ -169,6 +169,7 @@ def _calls(stage: LocalStage, job: UUID) -> list[dict[str, Any]]:
 
 @contextmanager
 def _stage(speed: float) -> Iterator[LocalStage]:
+    raise_on_signals()  # the end of a stage before has turned them off
     settings = varied(load_stage("local"), laptop__schedule_min_wall_s=0.5)
     with tempfile.TemporaryDirectory() as folder:
         os.environ["HEADWAY_STATE"] = folder
@@ -179,7 +180,6 @@ def _stage(speed: float) -> Iterator[LocalStage]:
 
 def main() -> int:
     """Measure, print, write the report, and return 0 where the goals are met."""
-    raise_on_signals()
     report: dict[str, Any] = {}
     for speed, measure in ((CANCEL_SPEED, canceled), (ABANDON_SPEED, abandoned)):
         with _stage(speed) as stage:

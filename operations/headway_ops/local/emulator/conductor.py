@@ -28,6 +28,8 @@ from headway_ops.loop import (
 )
 
 _TICK_WALL_S = 0.05
+#: Tasks of one schedule that run at the same time.
+_MOST_SCHEDULED = 2
 logger = logging.getLogger(__name__)
 
 P = ParamSpec("P")
@@ -102,13 +104,15 @@ class Conductor:
             return self._fleet.run(request)
 
     def run_on_schedule(self, request: Mapping[str, Any]) -> None:
-        """Start a scheduled task, unless its last start was so short a time ago that the machine would do nothing else.
+        """Start a scheduled task, unless the machine would do nothing else.
 
-        A schedule that is faster than the clock would start processes faster than they can end.
+        A schedule that is faster than the clock would start processes faster than they can end: none starts so short a
+        time after the last, nor while two of them run.
         """
         with self._lock:
             revision, now = request["taskDefinition"], time.monotonic()
-            if now - self._scheduled.get(revision, -math.inf) >= self._schedule_min_wall_s:
+            soon = now - self._scheduled.get(revision, -math.inf) < self._schedule_min_wall_s
+            if not soon and self._fleet.running(revision) < _MOST_SCHEDULED:
                 self._scheduled[revision] = now
                 self._fleet.run(request)
 

@@ -76,6 +76,11 @@ class Fleet:
             self._take(answer, f"{cluster}/{family}", revision)
         return answer
 
+    def running(self, revision: str) -> int:
+        """Return how many tasks of a definition there are."""
+        arn = ecs._task_defs[ecs._resolve_td_key(revision)]["taskDefinitionArn"]
+        return sum(task.seen(own).revision == arn for own, task in self._tasks.items())
+
     def _take(self, answer: Any, group: str, revision: str) -> None:
         definition = ecs._task_defs[ecs._resolve_td_key(revision)]
         for started in json.loads(answer[2])["tasks"]:
