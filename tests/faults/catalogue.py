@@ -46,7 +46,7 @@ CATALOGUE = (
         name="the agent refuses as data: DEPLOYMENT_BLOCKED",
         tests=(
             _BARRIER + "test_a_refusal_sends_the_message_back_at_once",
-            _BARRIER + "test_a_second_refusal_keeps_the_message_away",
+            _BARRIER + "test_a_task_that_is_refused_from_the_start_receives_nothing",
         ),
     ),
     Fault(

@@ -15,7 +15,7 @@ class NoGuard:
     """Work starts at once, and nothing is protected."""
 
     def __init__(self, consumer: Consumer) -> None:
-        self._start = consumer.start
+        self._start, self.began = consumer.start, consumer.join
 
     def admit(self, holding: Holding, delay: float) -> None:
         """Start."""
@@ -39,6 +39,11 @@ class Barrier:
     ) -> None:
         self._engine, self._consumer, self._service = engine, consumer, service
         self._protect_s, self._uniform = conditions.protect_s, rng.uniform
+
+    def began(self, worker: Worker) -> None:
+        """Ask before the first poll: a worker that was refused costs no message a receive."""
+        worker.note(worker.protection.seen(self._engine.now, busy=0))
+        self._ask(worker)
 
     def admit(self, holding: Holding, delay: float) -> None:
         """Start under a protection that holds, wait for one that is asked for, or go back after a refusal."""
@@ -75,13 +80,13 @@ class Barrier:
 
     def _answer(self, worker: Worker) -> None:
         worker.asking = False
-        if not (worker.accepting and worker.busy):
+        if not worker.accepting:
             return
         now = self._engine.now
         if self._service.protect(worker):
             worker.note(worker.protection.refused(now))
             self.stopping(worker)
-            self._engine.at(worker.protection.refused_until, self._consumer.join, worker)
+            self._engine.at(worker.protection.refused_until, self._ask_again, worker)
             return
         worker.note(worker.protection.granted(now))
         self._engine.at(worker.protection.renew_at, self._renew, worker)
@@ -90,6 +95,12 @@ class Barrier:
             self._consumer.start(holding, 0.0)
         self._service.watch()
         self._consumer.join(worker)
+        if not worker.busy:
+            self._engine.after(LINGER_S, self._release, worker)
+
+    def _ask_again(self, worker: Worker) -> None:
+        if worker.protection.action(self._engine.now) is Action.ACQUIRE:
+            self._ask(worker)
 
     def _renew(self, worker: Worker) -> None:
         if worker.protection.action(self._engine.now) is Action.RENEW:
@@ -107,6 +118,7 @@ class Hasty:
 
     def __init__(self, consumer: Consumer, service: EcsService, *, per_message: bool) -> None:
         self._start, self._service, self._per_message = consumer.start, service, per_message
+        self.began = consumer.join
 
     def admit(self, holding: Holding, delay: float) -> None:
         """Ask, and start."""

@@ -15,8 +15,12 @@ from headway_ops.simulate.worker import Worker
 _SCALE_IN = "scale in"
 
 
-class Stopping(Protocol):
-    """Is told before a worker stops."""
+class Watching(Protocol):
+    """Is told when a worker runs, and before it stops."""
+
+    @property
+    def began(self) -> Callable[[Worker], None]:
+        """Let a new worker poll, now or once it may."""
 
     def stopping(self, worker: Worker) -> None:
         """Give up what has not started."""
@@ -46,7 +50,7 @@ class EcsService:
         self._launches, self._launched = float(conditions.launch_burst), 0.0
         self._alive = 0
         self._under_since: float | None = None
-        self.guard: Stopping
+        self.guard: Watching
         self.workers: dict[str, Worker] = {}
         self.desired = shape.tasks
         self.revision = "1"
@@ -166,7 +170,7 @@ class EcsService:
             return
         worker.become(TaskState.RUNNING)
         self.running += 1
-        self._consumer.join(worker)
+        self.guard.began(worker)
         if self.deploying:
             self.balance()
 

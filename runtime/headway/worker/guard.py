@@ -87,7 +87,7 @@ class ProtectionGuard(bootsteps.StartStopStep):
     def paused(self) -> bool:
         """Return whether polls should wait: a message would meet an unanswered question, or a refusal."""
         with self._lock:
-            return bool(self._waiting) or self._protection.admission(self._clock.monotonic()) is Admission.HAND_BACK
+            return bool(self._waiting) or not self._protection.may_receive(self._clock.monotonic())
 
     def admit(self, request: Any, start: _Start) -> None:
         """Start the request, set it aside until the agent has answered, or hand it back."""

@@ -2,6 +2,9 @@
 
 Work starts only under a confirmed protection. Acquiring it before every receive would keep idle tasks protected, so
 the barrier is after the receive; a message that meets a refusal goes back at once, for a task that can be protected.
+Every such receive counts towards the dead-letter queue, and a deployment can refuse all its new tasks for as long as
+the old ones' calls last. So a task receives nothing before it was granted protection once, and after a refusal it asks
+again without a message: it costs messages at most one receive for each time that protection is taken from it.
 All times are stage seconds from one monotonic clock.
 """
 
@@ -52,7 +55,8 @@ class Protection:
     """What is known of the task's protection.
 
     ``until``: it lapses then; 0 without one. ``renew_at``, ``release_at``, ``refused_until``: not before.
-    ``refusals``: in a row. ``idle_since``: when the last message was settled, None while one is held.
+    ``refusals``: in a row. ``proven``: the last answer was a grant. ``idle_since``: when the last message was settled,
+    None while one is held.
     ``release_at`` is None where there is nothing to release.
     """
 
@@ -62,6 +66,7 @@ class Protection:
     release_at: float | None = None
     refused_until: float = 0.0
     refusals: int = 0
+    proven: bool = False
     idle_since: float | None = None
 
     def admission(self, now: float) -> Admission:
@@ -69,6 +74,10 @@ class Protection:
         if now < self.until:
             return Admission.START
         return Admission.HAND_BACK if now < self.refused_until else Admission.WAIT
+
+    def may_receive(self, now: float) -> bool:
+        """Return whether a message that is received now is likely to start."""
+        return now < self.until or (self.proven and now >= self.refused_until)
 
     def seen(self, now: float, *, busy: int) -> "Protection":
         """Note how many messages are held."""
@@ -80,7 +89,7 @@ class Protection:
         """Return what is due."""
         if self.idle_since is not None:
             if self.release_at is None:
-                return Action.WAIT
+                return Action.WAIT if self.proven or now < self.refused_until else Action.ACQUIRE
             return Action.RELEASE if now >= max(self.idle_since + LINGER_S, self.release_at) else Action.WAIT
         if now < self.until:
             return Action.RENEW if now >= self.renew_at else Action.WAIT
@@ -93,6 +102,7 @@ class Protection:
             until=now + self.life_s,
             renew_at=now + self.life_s / 2,
             release_at=now,
+            proven=True,
             idle_since=self.idle_since,
         )
 
@@ -101,11 +111,13 @@ class Protection:
         if now < self.until:
             return dataclasses.replace(self, renew_at=now + _AGAIN_S)
         pause_s = min(_PAUSE_S * 2.0 ** min(self.refusals, 10), _PAUSE_CAP_S)
-        return dataclasses.replace(self, refused_until=now + pause_s, refusals=self.refusals + 1)
+        return dataclasses.replace(self, refused_until=now + pause_s, refusals=self.refusals + 1, proven=False)
 
     def releasing(self, now: float) -> "Protection":
         """Forget the protection: noted before the agent is asked, so that nothing starts meanwhile."""
-        return Protection(life_s=self.life_s, release_at=now + _AGAIN_S, idle_since=self.idle_since)
+        return Protection(
+            life_s=self.life_s, release_at=now + _AGAIN_S, proven=self.proven, idle_since=self.idle_since
+        )
 
     def released(self) -> "Protection":
         """Note that the agent has ended the protection."""

@@ -47,7 +47,7 @@ def _wants(agent: AgentServer) -> list[bool]:
 def test_an_answer_that_grants_nothing_starts_nothing(
     stage: Stage, agent: AgentServer, answers: list[tuple[int, Any]]
 ) -> None:
-    """Throttled, refused, failed, ECS too slow behind it, garbage: back to the lane, and one call once it grants."""
+    """Throttled, refused, failed, ECS too slow behind it, garbage: nothing is received, and one call once it grants."""
     agent.answers += answers
     step_id = stage.pending_step()
     at_call: list[tuple[bool, int]] = []
@@ -62,7 +62,7 @@ def test_an_answer_that_grants_nothing_starts_nothing(
 
 
 def test_an_agent_that_hangs_starts_nothing(stage: Stage, agent: AgentServer) -> None:
-    """The question is given up after some seconds, the message goes back, and the step runs once it is answered."""
+    """The question is given up after some seconds, nothing is received, and the step runs once it is answered."""
     agent.answering.clear()
     step_id = stage.pending_step()
     with stage.worker(agent_uri=agent.url, **_QUICK) as worker:

@@ -146,7 +146,7 @@ class Worlds(RuleBasedStateMachine):
         """A worker's poll returns the first visible message."""
         worker = self.workers[pick]
         free = [n for n, m in enumerate(self.messages) if not m.done and m.visible_at <= self.now]
-        if worker.alive and free and worker.protection.admission(self.now) is not Admission.HAND_BACK:
+        if worker.alive and free and worker.protection.may_receive(self.now):
             self.messages[free[0]].visible_at = self.now + VISIBILITY_S
             worker.held.append(free[0])
             self._admit(worker, free[0])

@@ -87,9 +87,23 @@ def test_a_release_that_failed_is_tried_again() -> None:
     assert releasing.released().action(1_000.0) is Action.WAIT
 
 
-def test_an_idle_task_asks_for_nothing() -> None:
-    """It may be scaled in."""
-    assert Protection(life_s=_LIFE_S).seen(0.0, busy=0).action(1_000.0) is Action.WAIT
+def test_a_task_receives_nothing_before_it_was_granted_protection() -> None:
+    """A new task asks without a message; granted and released, it polls unprotected and asks for nothing."""
+    new = Protection(life_s=_LIFE_S).seen(0.0, busy=0)
+    assert not new.may_receive(0.0)
+    assert new.action(0.0) is Action.ACQUIRE
+    released = new.granted(1.0).releasing(1.0 + protection.LINGER_S).released()
+    assert released.may_receive(1_000.0)
+    assert released.action(1_000.0) is Action.WAIT
+
+
+def test_a_refused_task_asks_again_without_a_message() -> None:
+    """Paused until it is granted: what it received in between would be counted towards the dead-letter queue."""
+    refused = _busy().granted(0.0).releasing(15.0).released().refused(20.0).seen(20.0, busy=0)
+    assert refused.action(24.9) is Action.WAIT
+    assert refused.action(25.0) is Action.ACQUIRE
+    assert not refused.may_receive(1_000.0)
+    assert refused.granted(1_000.0).may_receive(1_000.0)
 
 
 def test_refusals_do_not_use_a_messages_receives_up() -> None:
