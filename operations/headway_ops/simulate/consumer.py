@@ -8,6 +8,7 @@ from headway_ops.simulate.calls import Calls
 from headway_ops.simulate.conditions import Conditions
 from headway_ops.simulate.engine import Engine
 from headway_ops.simulate.lane import Lane, Message
+from headway_ops.simulate.polls import Polls
 from headway_ops.simulate.shape import FleetShape
 from headway_ops.simulate.stage import ServiceShape
 from headway_ops.simulate.waits import Waits
@@ -50,14 +51,7 @@ class Consumer:
         self._fast_waits, self._heavy_waits = waits
         self._pickup_s, self._pickup_more_s = conditions.pickup_s[0], conditions.pickup_s[1] - conditions.pickup_s[0]
         self._polling_s, self._slots = service.polling_interval_s, service.concurrency
-        self._pollers: list[Worker] = []
-        self._lazy_below, self._lazy_poll_s, self._wait_s = (
-            service.lazy_below,
-            service.lazy_poll_s,
-            service.wait_time_s,
-        )
-        #: Workers that hold little and look only now and then.
-        self._lazy: dict[str, Worker] = {}
+        self._polls = Polls(engine, service, rng, self.join)
         self.guard: Admitting
         #: Told when a worker that was asked to stop holds nothing any more.
         self.emptied: Callable[[Worker], None]
@@ -71,14 +65,12 @@ class Consumer:
 
     def send(self, lane: Lane, message: Message) -> None:
         """Put a message into a lane: one of the open long polls takes it, SQS alone knows which."""
-        pollers = self._pollers
-        if pollers:
-            worker = pollers[int(self._random() * len(pollers))]
+        worker = self._polls.taker()
+        if worker:
             self._receive(worker, lane, message, self._pickup_s + self._pickup_more_s * self._random())
         else:
             lane.waiting.append(message)
-            for lazy in self._lazy.values():
-                self._look_soon(lazy)
+            self._polls.wake()
 
     def join(self, worker: Worker) -> None:
         """Let a worker begin to poll, unless it is stopping."""
@@ -88,15 +80,13 @@ class Consumer:
         for lane in self._lanes:
             while lane.waiting and worker.busy < self._slots and not worker.paused:
                 self._receive(worker, lane, lane.waiting.popleft(), self._random() * self._polling_s)
-        if worker.busy < self._slots and worker.place < 0 and not (worker.paused or worker.id in self._lazy):
-            self._poll(worker)
+        if worker.busy < self._slots and not worker.paused:
+            self._polls.begin(worker)
 
     def leave(self, worker: Worker) -> None:
         """Let a worker pause its polls; what it holds goes on."""
         worker.paused = True
-        self._lazy.pop(worker.id, None)
-        if worker.place >= 0:
-            self._stop_polling(worker)
+        self._polls.end(worker)
 
     def start(self, holding: Holding, delay: float) -> None:
         """Begin a message's work in ``delay`` seconds."""
@@ -120,7 +110,7 @@ class Consumer:
 
     def kill(self, worker: Worker) -> None:
         """End a worker at once. A worker that extends hands back just before; else visibility has to run out."""
-        for holding in sorted(worker.held, key=lambda held: held.message.sent_at):
+        for holding in tuple(worker.held):
             self.lost += holding.begun > 0
             self._calls.in_flight -= holding.running
             self._drop(holding)
@@ -133,13 +123,9 @@ class Consumer:
         lane.in_flight += 1
         message.receives += 1
         holding = Holding(message, lane, worker)
-        worker.held.add(holding)
+        worker.held[holding] = None
         worker.busy += 1
-        if worker.busy == self._slots and worker.place >= 0:
-            self._stop_polling(worker)
-        elif worker.busy >= self._lazy_below and worker.id in self._lazy:
-            del self._lazy[worker.id]
-            self._poll(worker)
+        self._polls.received(worker)
         if worker.busy > 1 and self._engine.now < worker.protected_until:
             self.start(holding, delay)
         else:
@@ -205,7 +191,7 @@ class Consumer:
             return
         message = holding.message
         holding.alive = False
-        holding.worker.held.discard(holding)
+        del holding.worker.held[holding]
         if not holding.lapsed:
             holding.lane.in_flight -= 1
         if not message.done:
@@ -229,11 +215,7 @@ class Consumer:
                     self._receive(worker, lane, lane.waiting.popleft(), self._random() * self._polling_s)
                     break
             else:
-                if worker.place < 0:
-                    self._poll(worker)
-                elif worker.busy == self._lazy_below - 1:
-                    # Its long poll is open still, and takes what comes until it ends.
-                    self._engine.after(self._random() * self._wait_s, self._tire, worker)
+                self._polls.freed(worker)
 
     def _lapse(self, holding: Holding) -> None:
         if holding.alive and not holding.message.done:
@@ -242,7 +224,7 @@ class Consumer:
 
     def _drop(self, holding: Holding) -> None:
         holding.alive = False
-        holding.worker.held.discard(holding)
+        del holding.worker.held[holding]
 
     def _return(self, holding: Holding, away_s: float) -> None:
         if away_s:
@@ -262,33 +244,3 @@ class Consumer:
             self._failed(message)
         else:
             self.send(lane, message)
-
-    def _poll(self, worker: Worker) -> None:
-        if worker.busy < self._lazy_below:
-            self._lazy[worker.id] = worker
-            return
-        worker.place = len(self._pollers)
-        self._pollers.append(worker)
-
-    def _tire(self, worker: Worker) -> None:
-        if worker.place >= 0 and worker.busy < self._lazy_below:
-            self._stop_polling(worker)
-            self._poll(worker)
-
-    def _look_soon(self, worker: Worker) -> None:
-        """Have a lazy worker look at its next time, which is as likely now as at any moment of its interval."""
-        if not worker.looks:
-            worker.looks = True
-            self._engine.after(self._random() * self._lazy_poll_s, self._look, worker)
-
-    def _look(self, worker: Worker) -> None:
-        worker.looks = False
-        if worker.id in self._lazy:
-            self.join(worker)
-
-    def _stop_polling(self, worker: Worker) -> None:
-        last = self._pollers.pop()
-        if last is not worker:
-            last.place = worker.place
-            self._pollers[worker.place] = last
-        worker.place = -1

@@ -55,7 +55,8 @@ class Worker:
         self.paused = self.looks = False
         self.busy = 0
         self.place = -1
-        self.held: set[Holding] = set()
+        #: In the order they were received: a set would have none, and equal seeds would run differently.
+        self.held: dict[Holding, None] = {}
         self.protection = Protection(life_s=protection_s)
         #: The same as ``protection.until``, where every message looks.
         self.protected_until = 0.0
