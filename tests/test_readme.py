@@ -24,6 +24,7 @@ RUN_BY = {
     "headway plan --stage prod --workload day.toml --max-wait 5m --budget 2000": _PLANNING,
     "headway ramp calls.log --stage prod": _PLANNING,
     "headway cost --stage prod --workload steady": _PLANNING,
+    "headway worker --print-config": "tests/runtime/worker/test_effective.py",
     "pip install -r requirements.txt": "tests/test_requirements.py",
     "cdk bootstrap": "operations/headway_ops/local/deploy.py",
     "cdk deploy 'dev/*'": "operations/headway_ops/local/deploy.py",
