@@ -115,9 +115,7 @@ class Protection:
 
     def releasing(self, now: float) -> "Protection":
         """Forget the protection: noted before the agent is asked, so that nothing starts meanwhile."""
-        return Protection(
-            life_s=self.life_s, release_at=now + _AGAIN_S, proven=self.proven, idle_since=self.idle_since
-        )
+        return Protection(life_s=self.life_s, release_at=now + _AGAIN_S, proven=self.proven, idle_since=self.idle_since)
 
     def released(self) -> "Protection":
         """Note that the agent has ended the protection."""
