@@ -1,6 +1,7 @@
 """A job's path, on real PostgreSQL."""
 
 import uuid
+from datetime import UTC, datetime
 
 import pytest
 import sqlalchemy as sa
@@ -63,3 +64,23 @@ def test_waits_are_computed_by_the_database(engine: sa.Engine, owner: sa.Engine)
             connection.execute(sa.update(jobs).where(jobs.c.id == job_id).values(started_at=started))
     assert waits(engine, quantile=0.5).fast_s == pytest.approx(2.0)
     assert waits(engine, quantile=0.75).fast_s == pytest.approx(2.5)
+
+
+def test_jobs_are_listed_by_state_and_age(engine: sa.Engine, owner: sa.Engine) -> None:
+    """An hour-old pending job, a new one and a running one: each question finds its own; ages are the database's."""
+    old, new, (running, _) = new_job(engine), new_job(engine), cut_job(engine)
+    with owner.begin() as connection:
+        earlier = jobs.c.created_at - sa.text("interval '61 minutes'")
+        connection.execute(sa.update(jobs).where(jobs.c.id == old).values(created_at=earlier))
+    assert [job.id for job in list_jobs(engine, status=JobStatus.RUNNING)] == [running]
+    assert [job.id for job in list_jobs(engine, older_than_s=3_600)] == [old]
+    assert [job.id for job in list_jobs(engine, status=JobStatus.PENDING)] == [new, old]
+
+
+def test_a_time_without_a_zone_is_refused(engine: sa.Engine) -> None:
+    """It would mean another moment on every machine."""
+    with pytest.raises(
+        ValueError, match=r"^before = 2026-03-01T12:00:00: a timestamp without zone is refused; add one"
+    ):
+        list_jobs(engine, before=datetime(2026, 3, 1, 12))  # that is the point
+    assert list_jobs(engine, before=datetime(2026, 3, 1, 12, tzinfo=UTC)) == []
