@@ -11,6 +11,7 @@ from aws_cdk.assertions import Match, Template
 
 from headway.contract import WebEnv
 from headway_cdk import WebService
+from tests.constructs.containers import assert_hardened, container
 from tests.constructs.parts import Parts
 from tests.synth import stack, text
 
@@ -67,20 +68,10 @@ def template() -> Template:
     return built()
 
 
-def container(template: Template) -> dict[str, Any]:
-    """Return the only container's definition."""
-    (definition,) = template.find_resources("AWS::ECS::TaskDefinition").values()
-    (only,) = definition["Properties"]["ContainerDefinitions"]
-    return dict(only)
-
-
 def test_container_can_do_little_beyond_its_work(template: Template) -> None:
     """A plain user on a read-only root with a /tmp of its own, without capabilities, under an init, on one port."""
     web = container(template)
-    assert web["User"] == "10001:10001"
-    assert web["ReadonlyRootFilesystem"] is True
-    assert web["MountPoints"] == [{"ContainerPath": "/tmp", "ReadOnly": False, "SourceVolume": "tmp"}]
-    assert web["LinuxParameters"] == {"Capabilities": {"Drop": ["ALL"]}, "InitProcessEnabled": True}
+    assert_hardened(web)
     assert web["Command"] == ["python", "-m", "headway.web"]
     assert web["PortMappings"] == [{"ContainerPort": 8_080, "Protocol": "tcp"}]
 

@@ -6,6 +6,7 @@ import pytest
 from aws_cdk.assertions import Match, Template
 
 from headway.contract import WorkerEnv
+from tests.constructs.containers import assert_hardened, container
 from tests.constructs.parts import Parts
 from tests.synth import as_list, stack, statements, text
 
@@ -25,20 +26,10 @@ def template() -> Template:
     return built()
 
 
-def container(template: Template) -> dict[str, Any]:
-    """Return the only container's definition."""
-    (definition,) = template.find_resources("AWS::ECS::TaskDefinition").values()
-    (only,) = definition["Properties"]["ContainerDefinitions"]
-    return dict(only)
-
-
 def test_container_can_do_little_beyond_its_work(template: Template) -> None:
     """It runs as a plain user, on a read-only root with a /tmp of its own, without capabilities, under an init."""
     worker = container(template)
-    assert worker["User"] == "10001:10001"
-    assert worker["ReadonlyRootFilesystem"] is True
-    assert worker["MountPoints"] == [{"ContainerPath": "/tmp", "ReadOnly": False, "SourceVolume": "tmp"}]
-    assert worker["LinuxParameters"] == {"Capabilities": {"Drop": ["ALL"]}, "InitProcessEnabled": True}
+    assert_hardened(worker)
     assert worker["Command"] == ["python", "-m", "headway.worker"]
 
 

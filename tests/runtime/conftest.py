@@ -7,8 +7,10 @@ from pathlib import Path
 
 import psycopg
 import pytest
+import sqlalchemy as sa
 
 from headway.contract import DatabaseSecret
+from headway.jobs import connect
 from headway_ops.local.postgres import Server, postgres
 from tests.runtime.support.emulator import emulated_aws
 from tests.runtime.support.model import ModelServer
@@ -78,3 +80,19 @@ def stage(
     made = Stage(emulator, database, model, tmp_path)
     yield made
     made.engine.dispose()
+
+
+@pytest.fixture
+def owner(database: DatabaseSecret, postgres_server: Server) -> Iterator[sa.Engine]:
+    """The same job store, for what the application may not do itself."""
+    made = connect(postgres_server.owner)
+    yield made
+    made.dispose()
+
+
+@pytest.fixture
+def engine(database: DatabaseSecret) -> Iterator[sa.Engine]:
+    """An empty job store."""
+    made = connect(database)
+    yield made
+    made.dispose()

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from headway.contract import DatabaseSecret, ModelSecret, OwnerSecret, WebSecret
+from tests.constructs.containers import assert_hardened
 from tests.synth import Synthesized, as_list, stage, statements
 
 STAGES = ("dev", "prod", "local")
@@ -130,3 +131,17 @@ def test_public_addresses_follow_the_number_of_zones(name: str) -> None:
     built = stage(name)
     zones = {str(s["AvailabilityZone"]) for s in built.of("network", "AWS::EC2::Subnet").values()}
     assert len(zones) == (3 if name == "prod" else 2)
+
+
+def test_every_container_of_a_stage_is_hardened() -> None:
+    """The services', the reconciler's and the migration's alike."""
+    prod = stage("prod")
+    containers = [
+        container
+        for stack_name in prod.templates
+        for definition in prod.of(stack_name, "AWS::ECS::TaskDefinition").values()
+        for container in definition["ContainerDefinitions"]
+    ]
+    assert len(containers) == 5
+    for container in containers:
+        assert_hardened(container)
