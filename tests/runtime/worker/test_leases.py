@@ -230,11 +230,12 @@ class Worlds(RuleBasedStateMachine):
 
     @invariant()
     def the_idle_are_free_to_go(self) -> None:
-        """A worker without messages gives its protection back within the linger and a tick of its last."""
+        """A worker without messages gives its protection back within a tick of the linger, or of an answer after it."""
         for worker in self._live():
-            idle_since = worker.protection.idle_since
-            if not worker.held and idle_since is not None and self.now > idle_since + LINGER_S + TICK_S:
-                assert self.agent.get(worker.number, 0.0) <= self.now or not self.granting
+            idle_since, until = worker.protection.idle_since, self.agent.get(worker.number, 0.0)
+            if worker.held or idle_since is None or until <= self.now:
+                continue
+            assert self.now <= max(idle_since + LINGER_S, until - LIFE_S) + TICK_S or not self.granting
 
     @invariant()
     def no_busy_worker_is_stopped_where_the_agent_grants(self) -> None:
