@@ -20,6 +20,7 @@ from headway.worker.guard import ProtectionGuard
 from headway.worker.health import PollWatch
 from headway.worker.lease import LeaseKeeper
 from headway.worker.settings import worker_settings
+from headway.worker.setup import Setup
 from headway.worker.shutdown import OrderlyStop
 from headway.worker.stopping import Stop
 
@@ -51,8 +52,7 @@ def configure(app: celery.Celery, env: WorkerEnv, stop: Stop | None = None) -> N
     for warning in (lanes.warning, *ignored(app.conf.get("broker_transport_options") or {})):
         if warning:
             logger.warning(warning)
-    # Where the bootsteps find it: Celery hands them the app and nothing else.
-    app.headway = (env, StageClock(env.speed), stop or Stop())  # type: ignore[attr-defined]  # an attribute of our own
+    app.headway = Setup(env, StageClock(env.speed), stop or Stop())  # type: ignore[attr-defined]  # an attribute of our own
     app.conf.update(worker_settings(env, StageClock(env.speed)))
     app.steps["consumer"].update({LeaseKeeper, OrderlyStop, PollWatch, ProtectionGuard})
     worker_before_create_process.connect(_freeze, dispatch_uid="headway")

@@ -79,7 +79,7 @@ class Effective:
 
 def effective(app: celery.Celery, env: WorkerEnv, environ: Mapping[str, str]) -> Effective:
     """Return what a configured app's worker runs with; it opens no connection."""
-    clock = app.headway[1]  # type: ignore[attr-defined]  # set by configure
+    clock = app.headway.clock  # type: ignore[attr-defined]  # set by configure
     names = [*worker_settings(env, clock), "worker_concurrency", "worker_pool"]
     pool = {"worker_concurrency": env.concurrency, "worker_pool": env.pool}
     held = {name: pool.get(name, app.conf.get(name)) for name in names}

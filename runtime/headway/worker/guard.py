@@ -36,7 +36,7 @@ class ProtectionGuard(bootsteps.StartStopStep):
 
     def __init__(self, consumer: Any, **options: Any) -> None:
         super().__init__(consumer, **options)
-        self._env, self._clock, _ = consumer.app.headway
+        self._env, self._clock = consumer.app.headway.env, consumer.app.headway.clock
         env = self._env
         self._agent_uri, self._minutes = env.agent_uri, env.protection_min
         self.enabled = env.protection and bool(env.agent_uri)

@@ -28,8 +28,7 @@ class PollWatch(bootsteps.StartStopStep):
 
     def __init__(self, consumer: Any, **options: Any) -> None:
         super().__init__(consumer, **options)
-        env, _, _ = consumer.app.headway
-        self._stop_timeout_s = env.stop_timeout_s
+        self._stop_timeout_s = consumer.app.headway.env.stop_timeout_s
         self._liveness = Liveness()
         self._over = threading.Event()
         self._thread: threading.Thread | None = None

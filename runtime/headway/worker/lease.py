@@ -99,7 +99,7 @@ class LeaseKeeper(bootsteps.StartStopStep):
         self._over.set()
 
     def _run(self) -> None:
-        env, clock, _ = self._consumer.app.headway
+        env, clock = self._consumer.app.headway.env, self._consumer.app.headway.clock
         # A session of its own: a child that is forked while its lock is held, during a refresh of credentials, must not
         # inherit that lock with boto3's default session.
         client = boto3.session.Session().client("sqs", region_name=env.region, config=CONFIG)

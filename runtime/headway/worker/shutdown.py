@@ -70,7 +70,8 @@ class OrderlyStop(bootsteps.StartStopStep):
 
     def __init__(self, consumer: Any, **options: Any) -> None:
         super().__init__(consumer, **options)
-        env, clock, self._stop = consumer.app.headway
+        env, clock = consumer.app.headway.env, consumer.app.headway.clock
+        self._stop = consumer.app.headway.stop
         self._region = env.region
         self._poll_s = clock.wall(env.wait_time_s + _LOOK_S)
         self._window = Window.of(env.stop_timeout_s, clock)

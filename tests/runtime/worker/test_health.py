@@ -21,7 +21,7 @@ def watch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PollWatch
     monkeypatch.setattr(health, "Liveness", lambda: Liveness(tmp_path / "mark"))
     monkeypatch.setattr(state, "should_stop", None)
     env = SimpleNamespace(stop_timeout_s=0)
-    watch = PollWatch(SimpleNamespace(app=SimpleNamespace(headway=(env, None))))
+    watch = PollWatch(SimpleNamespace(app=SimpleNamespace(headway=SimpleNamespace(env=env))))
     yield watch
     watch.shutdown(None)
 
