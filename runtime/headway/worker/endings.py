@@ -62,16 +62,20 @@ class Endings:
             threading.Thread(target=self._listen, name="endings", daemon=True).start()
 
     def _listen(self) -> None:
+        away = False
         while True:
             try:
                 with listening(self._database) as connection:
+                    away = False
                     # Whatever ended before the first notification could come.
                     self._hear(ended_among(connection, self._jobs()))
                     while True:
                         for job_id in ends_told(connection, for_s=_SILENCE_S):
                             self._hear([job_id])
             except psycopg.Error as error:
-                logger.warning("ends of jobs are not heard for a while: job store: %s", str(error).partition("\n")[0])
+                if not away:  # once an outage: every process of the pool tries each second
+                    logger.warning("ends of jobs are not heard for a while: job store: %s", _first_line(error))
+                away = True
             time.sleep(_AGAIN_S)
 
     def _jobs(self) -> list[UUID]:
@@ -87,3 +91,7 @@ class Endings:
             waiting = [give_up for job_id in job_ids for give_up in self._watched.get(job_id, ())]
         for give_up in waiting:
             give_up()
+
+
+def _first_line(error: psycopg.Error) -> str:
+    return str(error).partition("\n")[0]
