@@ -5,13 +5,28 @@ from typing import Any
 
 from kombu.transport import SQS, virtual
 
+from headway.worker.envelope import PoisonError, check
+
 # Celery's stubs know a transport's users, not its makers: its classes stay untyped here.
 _AnyMessage: Any = virtual.Message
 _AnyQoS: Any = SQS.QoS
 
 
 class Message(_AnyMessage):  # type: ignore[misc]  # see above
-    """A message that can also go back with a delay, or to the dead-letter queue with its reason."""
+    """A message that can be read, and go back with a delay, or to the dead-letter queue with its reason.
+
+    It is decoded once, as it is made, before anybody holds it; Kombu keeps the body for whoever asks next.
+
+    Raises:
+        PoisonError: it can never run.
+    """
+
+    def __init__(self, payload: Any, channel: Any = None, **options: Any) -> None:
+        try:
+            super().__init__(payload, channel=channel, **options)
+        except Exception as error:  # whatever a stranger's envelope breaks
+            raise PoisonError(f"no Celery message: {error!r}") from None
+        check(self)
 
     @property
     def receives(self) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 from kombu.transport import SQS
 from vine import promise
 
-from headway.worker.envelope import PoisonError, check
+from headway.worker.envelope import PoisonError
 from headway.worker.poller import PollConnection
 from headway.worker.polling import PollFailure, poll_again_after_s
 
@@ -92,17 +92,16 @@ class Polls(_AnyChannel):  # type: ignore[misc]  # see above
     def _deliver(self, queue_url: str, name: str, message: Any, callback: Callable[[Any], None]) -> None:
         try:
             payload = self._message_to_python(message, name, queue_url)
-            check(self.message_to_python(payload))
-        except PoisonError as error:
-            self.move_to_dead_letters(queue_url, message, str(error))
         except Exception as error:  # whatever a stranger's envelope breaks
             self.move_to_dead_letters(queue_url, message, f"no Celery message: {error!r}")
-        else:
-            try:
-                callback(payload)
-            except Exception:  # no longer extended, it comes back by its visibility timeout, to another worker
-                logger.exception("lane %s: a message could not be handled", name)
-                self.qos.ack(message["ReceiptHandle"])
+            return
+        try:
+            callback(payload)
+        except PoisonError as error:
+            self.move_to_dead_letters(queue_url, message, str(error))
+        except Exception:  # no longer extended, it comes back by its visibility timeout, to another worker
+            logger.exception("lane %s: a message could not be handled", name)
+            self.qos.ack(message["ReceiptHandle"])
 
     def _polled(self, queue: str, outcome: int | PollFailure) -> None:
         self.connection.open_polls.pop(queue, None)
