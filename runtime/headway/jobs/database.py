@@ -1,5 +1,6 @@
 """How does a process reach the job store?"""
 
+import psycopg
 import sqlalchemy as sa
 
 from headway.contract import DatabaseSecret
@@ -57,6 +58,7 @@ def check(engine: sa.Engine) -> None:
         raise JobStoreError(f"job store: {first_line(error)}") from None
 
 
-def first_line(error: sa.exc.DBAPIError) -> str:
+def first_line(error: sa.exc.DBAPIError | psycopg.Error) -> str:
     """Return the database's own words, without the statement and its parameters."""
-    return str(error.orig).strip().partition("\n")[0]
+    own = error.orig if isinstance(error, sa.exc.DBAPIError) else error
+    return str(own).strip().partition("\n")[0]

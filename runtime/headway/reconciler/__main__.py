@@ -1,12 +1,12 @@
 """``python -m headway.reconciler``: one run, as the stage's schedule starts it. Exit codes: 0, 3 configuration, 4."""
 
-import json
 import logging
 import os
 import sys
 
-from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
+from aws_lambda_powertools.metrics import MetricUnit
 
+from headway import emf
 from headway.contract import ContractError, DatabaseSecret, ReconcilerEnv
 from headway.jobs import JobStoreError
 from headway.reconciler.counts import Counts
@@ -29,15 +29,16 @@ def main() -> int:
 
 def metric_line(env: ReconcilerEnv, counts: Counts) -> str:
     """Return the run's metrics, without a newline; a run that ended counts as one."""
-    metrics = EphemeralMetrics(namespace=env.metric_namespace)
-    metrics.add_dimension("Stage", env.stage)
-    metrics.add_metric("ReconcilerRuns", MetricUnit.Count, 1)
-    metrics.add_metric("JobsSwept", MetricUnit.Count, counts.swept)
-    metrics.add_metric("JobsReprieved", MetricUnit.Count, counts.reprieved)
-    metrics.add_metric("MessagesRequeued", MetricUnit.Count, counts.requeued)
-    metrics.add_metric("StepsBuried", MetricUnit.Count, counts.buried)
-    metrics.add_metric("ReconcilerErrors", MetricUnit.Count, counts.errors)
-    return json.dumps(metrics.serialize_metric_set(), separators=(",", ":"))
+    counted = {
+        "ReconcilerRuns": 1,
+        "JobsSwept": counts.swept,
+        "JobsReprieved": counts.reprieved,
+        "MessagesRequeued": counts.requeued,
+        "StepsBuried": counts.buried,
+        "ReconcilerErrors": counts.errors,
+    }
+    values = {name: (MetricUnit.Count, count) for name, count in counted.items()}
+    return emf.metric_line(env.metric_namespace, {"Stage": env.stage}, values)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from uuid import UUID
 import psycopg
 
 from headway.contract import DatabaseSecret
+from headway.jobs.database import first_line
 from headway.jobs.notices import ended_among, ends_told, listening
 
 logger = logging.getLogger(__name__)
@@ -74,7 +75,7 @@ class Endings:
                             self._hear([job_id])
             except psycopg.Error as error:
                 if not away:  # once an outage: every process of the pool tries each second
-                    logger.warning("ends of jobs are not heard for a while: job store: %s", _first_line(error))
+                    logger.warning("ends of jobs are not heard for a while: job store: %s", first_line(error))
                 away = True
             time.sleep(_AGAIN_S)
 
@@ -91,7 +92,3 @@ class Endings:
             waiting = [give_up for job_id in job_ids for give_up in self._watched.get(job_id, ())]
         for give_up in waiting:
             give_up()
-
-
-def _first_line(error: psycopg.Error) -> str:
-    return str(error).partition("\n")[0]

@@ -35,7 +35,7 @@ def while_held(work: Running[T], claim: Claim, resources: Resources) -> T:
 
     Raises:
         ClaimLostError: the job has ended, or the claim could not be renewed.
-        TakenBackError: the wait is over for another reason.
+        TakenBackError: the call is over its time limit.
         StopAskedError: the worker is stopping.
     """
     began = renewed = time.monotonic()
