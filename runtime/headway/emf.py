@@ -4,7 +4,12 @@ import json
 import os
 from collections.abc import Mapping
 
+import botocore
 from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
+from aws_lambda_powertools.shared import user_agent
+
+# Its import makes every later AWS call of the process carry its name, for 1% of what a message costs a worker.
+botocore.unregister_initializer(user_agent._initializer_botocore_session)
 
 #: A metric's unit and value, by its name.
 Metrics = Mapping[str, tuple[MetricUnit, float]]

@@ -27,7 +27,7 @@ _env = WorkerEnv.from_env(os.environ)
 if os.environ[KIND] == "headway":
     headway.worker.configure(app, _env)
 else:
-    # As well as Celery's manual lets it be: long polls, late acknowledgement, one message a slot.
+    # As well as Celery's manual lets it be: long polls, late acknowledgement, one message a slot, time limits.
     app.conf.update(
         broker_url="sqs://",
         broker_transport_options={
@@ -44,5 +44,7 @@ else:
         worker_enable_remote_control=False,
         worker_send_task_events=False,
         task_ignore_result=True,
+        task_soft_time_limit=_env.soft_time_limit_s,
+        task_time_limit=_env.time_limit_s,
         broker_connection_retry_on_startup=True,
     )
