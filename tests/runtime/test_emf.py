@@ -19,9 +19,9 @@ def test_aws_calls_do_not_carry_the_metric_library_s_name() -> None:
     )
 
     def look(request: AWSRequest, **_: object) -> None:
-        raise _SeenError(request.headers["User-Agent"])
+        raise _SeenError(str(request.headers["User-Agent"]))
 
-    client.meta.events.register_last("request-created", look)
+    client.meta.events.register("before-send", look)
     with pytest.raises(_SeenError) as seen:
         client.list_queues()
     assert "Boto3" in str(seen.value)
