@@ -6,17 +6,21 @@ from pathlib import Path
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecs as ecs
+from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 import headway
 from headway.contract import ReconcilerEnv, WorkerEnv
 from headway_cdk import (
+    Alarms,
     BacklogPublisher,
     BacklogScaling,
     ChangeInCapacity,
+    Dashboard,
     ExactCapacity,
     Migration,
     Reconciler,
+    WatchedLane,
     WorkerService,
     build_image,
     import_image,
@@ -99,9 +103,45 @@ class ConsumerStack(cdk.Stack):
             lane=SCALED,
             period_s=settings.scaling.publish_every_s,
         )
-        self._watch(settings, queues, store)
+        self._reconcile(settings, queues, store)
+        self._watch(settings, queues)
 
-    def _watch(self, settings: StageSettings, queues: QueueStack, store: JobStoreStack) -> None:
+    def _watch(self, settings: StageSettings, queues: QueueStack) -> None:
+        lanes = {
+            name: WatchedLane(
+                lane=queues.lanes[name],
+                oldest_s=lane.oldest_alarm_s,
+                slots=service.concurrency * max(1, service.min_tasks),
+            )
+            for name, (lane, service) in settings.consumed_lanes.items()
+        }
+        self.alarms = Alarms(
+            self,
+            "Alarms",
+            stage=settings.name,
+            lanes=lanes,
+            main_lane=SCALED,
+            services=[worker.service for worker in self.services.values()],
+            rate_limited_per_call=settings.alarms.rate_limited_per_call,
+            topic=sns.Topic.from_topic_arn(self, "AlarmTopic", settings.alarms.topic_arn)
+            if settings.alarms.topic_arn
+            else None,
+        )
+        self.alarms.tell(self.reconciler.silent_alarm, *(worker.cpu_alarm for worker in self.services.values()))
+        Dashboard(
+            self,
+            "Dashboard",
+            stage=settings.name,
+            lanes=lanes,
+            main_lane=SCALED,
+            cluster=self.cluster,
+            service=self.services[SCALED].service,
+            quota_calls=settings.model.quota_calls,
+            alarms=self.alarms,
+        )
+        cdk.CfnOutput(self, "AlarmTopicArn", value=self.alarms.topic.topic_arn)
+
+    def _reconcile(self, settings: StageSettings, queues: QueueStack, store: JobStoreStack) -> None:
         numbers = settings.reconciler
         environment = ReconcilerEnv(
             stage=settings.name,

@@ -57,6 +57,7 @@ class ProducerStack(cdk.Stack):
             fast_queue="fast" if settings.fast_lane == "on" else "",
         )
         self.web = self._web(settings, environment, queues, store, consumer)
+        consumer.alarms.tell(self.web.unhealthy_alarm)
         cdk.CfnOutput(self, "ProducerEnvironment", value=json.dumps(environment.to_env(), sort_keys=True))
         cdk.CfnOutput(self, "ProducerRoleArn", value=self.role.role_arn)
         cdk.CfnOutput(self, "DatabaseSecretArn", value=store.database_secret.secret_arn)

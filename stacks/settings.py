@@ -21,6 +21,7 @@ class Lane(_Frozen):
     dlq_retention_s: int
     max_receives: int
     max_message_bytes: int
+    oldest_alarm_s: int
 
 
 class Service(_Frozen):
@@ -121,6 +122,13 @@ class Reconciler(_Frozen):
     memory_mib: int
 
 
+class Alarms(_Frozen):
+    """Who is told of alarms, and when calls are limited too often."""
+
+    topic_arn: str
+    rate_limited_per_call: float
+
+
 class Network(_Frozen):
     """The VPC: imported by its ids, or created."""
 
@@ -183,6 +191,7 @@ class StageSettings(_Frozen):
     web: Web
     job_store: JobStore
     reconciler: Reconciler
+    alarms: Alarms
     network: Network
     cluster: Cluster
     image: Image

@@ -1,7 +1,9 @@
 """Reusable CDK constructs: lanes, worker services, and the backlog scaling that makes them keep up."""
 
+from headway_cdk.alarms import Alarms, WatchedLane
 from headway_cdk.backlog_publisher import BacklogPublisher
 from headway_cdk.backlog_scaling import BacklogScaling, ChangeInCapacity, ExactCapacity
+from headway_cdk.dashboard import Dashboard
 from headway_cdk.image import build_image, import_image
 from headway_cdk.job_store import Drawings, JobDatabase
 from headway_cdk.lanes import Lane
@@ -12,15 +14,18 @@ from headway_cdk.web_service import WebService
 from headway_cdk.worker_service import WorkerService
 
 __all__ = [
+    "Alarms",
     "BacklogPublisher",
     "BacklogScaling",
     "ChangeInCapacity",
+    "Dashboard",
     "Drawings",
     "ExactCapacity",
     "JobDatabase",
     "Lane",
     "Migration",
     "Reconciler",
+    "WatchedLane",
     "WebService",
     "WorkerService",
     "build_image",

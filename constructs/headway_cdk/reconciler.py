@@ -15,6 +15,7 @@ from headway.contract import DatabaseSecret, ReconcilerEnv
 from headway_cdk.hardened import add_container, task_definition
 from headway_cdk.lanes import Lane
 from headway_cdk.network import task_subnets
+from headway_cdk.runbook import description
 
 
 class Reconciler(Construct):
@@ -94,7 +95,10 @@ class Reconciler(Construct):
         ).create_alarm(
             self,
             "Silent",
-            alarm_description="no run of the reconciler has ended: abandoned jobs cost money, lost messages stay lost",
+            alarm_description=description(
+                "no run of the reconciler has ended: abandoned jobs cost money, lost messages stay lost",
+                "reconciler-silent",
+            ),
             threshold=1,
             comparison_operator=cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
             evaluation_periods=1,

@@ -15,6 +15,7 @@ from headway.contract import DRAWINGS_PREFIX, DatabaseSecret, WebEnv, WebSecret
 from headway_cdk.hardened import add_container, allow, task_definition
 from headway_cdk.lanes import Lane
 from headway_cdk.network import task_subnets
+from headway_cdk.runbook import description
 
 #: Asks whether the task answers, and not whether its database does: no new task would mend that.
 _ALIVE = "/livez"
@@ -97,7 +98,9 @@ class WebService(Construct):
         ).create_alarm(
             self,
             "Unhealthy",
-            alarm_description="a task of the web service does not answer its load balancer",
+            alarm_description=description(
+                "a task of the web service does not answer its load balancer", "web-unhealthy"
+            ),
             threshold=1,
             evaluation_periods=5,
             comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,

@@ -15,6 +15,7 @@ from headway.contract import BLOCKS_PREFIX, DRAWINGS_PREFIX, DatabaseSecret, Mod
 from headway_cdk.hardened import add_container, allow, task_definition
 from headway_cdk.lanes import Lane
 from headway_cdk.network import task_subnets
+from headway_cdk.runbook import description
 
 
 class WorkerService(Construct):
@@ -90,7 +91,7 @@ class WorkerService(Construct):
         self.cpu_alarm = self.service.metric_cpu_utilization(period=cdk.Duration.minutes(1)).create_alarm(
             self,
             "CpuHigh",
-            alarm_description=f"{environment.lane} workers are short of CPU: fewer slots a task, or a bigger task",
+            alarm_description=description(f"{environment.lane} workers are short of CPU", "cpu-high"),
             threshold=90,
             comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
             evaluation_periods=15,

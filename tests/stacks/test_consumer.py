@@ -6,7 +6,14 @@ import json
 import pytest
 
 from stacks.loading import load_stage
-from tests.synth import Synthesized, as_list, stage, statements, synthesize, text, varied
+from tests.synth import Properties, Synthesized, as_list, stage, statements, synthesize, text, varied
+
+
+def scaling_alarms(built: Synthesized) -> list[Properties]:
+    """Return the alarms that invoke a scaling policy."""
+    policies = [{"Ref": name} for name in built.of("consumer", "AWS::ApplicationAutoScaling::ScalingPolicy")]
+    alarms = built.of("consumer", "AWS::CloudWatch::Alarm").values()
+    return [alarm for alarm in alarms if any(action in policies for action in alarm["AlarmActions"])]
 
 
 @pytest.mark.parametrize(("name", "cap"), [("dev", 4), ("staging", 7), ("prod", 15), ("local", 6)])
@@ -29,17 +36,15 @@ def test_no_policy_has_more_than_twenty_steps(name: str) -> None:
 @pytest.mark.parametrize(("name", "period", "lows"), [("dev", 60, 2), ("prod", 10, 3)])
 def test_alarms_follow_the_publishers_interval(name: str, period: int, lows: int) -> None:
     """A period is one beat; scale-in needs several lows, because counts may be stale for a minute."""
-    alarms = stage(name).of("consumer", "AWS::CloudWatch::Alarm").values()
-    scaling = {a["MetricName"]: a for a in alarms if a.get("AlarmActions")}
+    scaling = {a["MetricName"]: a for a in scaling_alarms(stage(name))}
     assert {a["Period"] for a in scaling.values()} == {period}
     assert scaling["ScaleOutTo"]["EvaluationPeriods"] == 1
     assert scaling["ScaleInTo"]["EvaluationPeriods"] == lows
 
 
 def test_only_published_need_scales() -> None:
-    """Every alarm with an action is on a metric of ours; CPU has none."""
-    acting = [a for a in stage("prod").of("consumer", "AWS::CloudWatch::Alarm").values() if a.get("AlarmActions")]
-    assert sorted(a["MetricName"] for a in acting) == ["ScaleInTo", "ScaleOutTo"]
+    """Every alarm that invokes a policy is on a metric of ours; CPU's tells people."""
+    assert sorted(a["MetricName"] for a in scaling_alarms(stage("prod"))) == ["ScaleInTo", "ScaleOutTo"]
 
 
 def test_heavy_is_scaled_and_fast_is_fixed() -> None:
@@ -52,8 +57,7 @@ def test_heavy_is_scaled_and_fast_is_fixed() -> None:
 def test_classic_policy_is_one_setting_away() -> None:
     """scaling.policy = "classic" puts the alarms on BacklogPerTask."""
     classic = synthesize(varied(load_stage("dev"), scaling__policy="classic"))
-    alarms = classic.of("consumer", "AWS::CloudWatch::Alarm").values()
-    assert {a["MetricName"] for a in alarms if a.get("AlarmActions")} == {"BacklogPerTask"}
+    assert {a["MetricName"] for a in scaling_alarms(classic)} == {"BacklogPerTask"}
 
 
 def test_fast_worker_sends_to_heavy_and_reads_only_fast() -> None:

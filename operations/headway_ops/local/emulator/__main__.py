@@ -23,6 +23,7 @@ def main() -> None:
     resources.seed_secrets(secretsmanager, config.secrets)
     autoscaling.install(conductor)
     metrics.install(cloudwatch, conductor)
+    metrics.install_math()
     metrics.install_polls(sqs, conductor)
     services.install(ecs, conductor)
     services.install_schedules(eventbridge, conductor)

@@ -195,6 +195,8 @@ class Conductor:
 
     def _take_alarms(self) -> None:
         for name, record in list(cloudwatch._alarms.items()):
+            if not record.get("MetricName"):  # metric math tells people, and scales nothing
+                continue
             definition = {key: value for key, value in record.items() if not key.startswith("State")}
             if self._alarms.get(name) != definition:
                 self._alarms[name] = definition

@@ -1,6 +1,9 @@
 """What is measured: datapoints go to the control loop, which alone evaluates alarms, and first polls are events."""
 
+from collections.abc import Mapping
 from typing import Any
+
+from ministack.services.cloudformation import provisioners
 
 from headway_ops.local.emulator.conductor import Conductor
 from headway_ops.loop import MetricKey
@@ -40,3 +43,20 @@ def install(cloudwatch: Any, conductor: Conductor) -> None:
 
     cloudwatch._store_datum = store_datum
     cloudwatch._evaluate_alarm = lambda alarm: None
+
+
+def install_math() -> None:
+    """Let a template have alarms on metric math, which the emulator refuses: they are there, and stay without data.
+
+    They wake people and scale nothing, so that the loop has no use for them.
+    """
+    record = provisioners._cw_metric_alarm_record
+
+    def alarm_record(name: str, properties: Mapping[str, Any]) -> dict[str, Any]:
+        if not properties.get("Metrics"):
+            return dict(record(name, properties))
+        single = {key: value for key, value in properties.items() if key != "Metrics"}
+        alarm = record(name, {**single, "MetricName": "math", "Namespace": "math"})
+        return {**alarm, "MetricName": "", "Namespace": "", "Metrics": properties["Metrics"]}
+
+    provisioners._cw_metric_alarm_record = alarm_record
