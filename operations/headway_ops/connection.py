@@ -1,7 +1,8 @@
 """Where is a stage? On this machine where a local one runs, else in the account that the credentials point to."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -10,6 +11,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from headway.contract import DatabaseSecret, OwnerSecret, ProducerEnv, ReconcilerEnv
 from headway_ops import outputs
+from headway_ops.deployed import DeployedStage
 from headway_ops.local.errors import UnreachableError
 from headway_ops.local.running import LocalStage
 from stacks.loading import load_stage
@@ -24,8 +26,10 @@ class Connection:
         UnreachableError: from each property, where it cannot be read.
     """
 
-    def __init__(self, stage: str, client: Callable[[str], Any], *, speed: float = 1.0) -> None:
-        self._stage, self._client, self._speed = stage, client, speed
+    def __init__(
+        self, stage: str, client: Callable[[str], Any], *, speed: float = 1.0, answered: Mapping[str, str] | None = None
+    ) -> None:
+        self._stage, self._client, self.speed, self._answered = stage, client, speed, answered or {}
 
     @cached_property
     def producer(self) -> ProducerEnv:
@@ -36,7 +40,7 @@ class Connection:
     def reconciler(self) -> ReconcilerEnv:
         """What the reconciler is told."""
         env = self._reached(lambda: outputs.reconciler_environment(self._client("cloudformation"), self._stage))
-        return dataclasses.replace(env, speed=self._speed)
+        return dataclasses.replace(env, speed=self.speed)
 
     @cached_property
     def database(self) -> DatabaseSecret:
@@ -50,11 +54,25 @@ class Connection:
         clients = (self._client("cloudformation"), self._client("secretsmanager"))
         return self._reached(lambda: outputs.owner_secret(*clients, self._stage))
 
-    def _reached(self, read: Callable[[], T]) -> T:
+    def deployed(self) -> DeployedStage:
+        """Return a new look at the stage as AWS has it; read it in a block of ``reading``."""
+        return DeployedStage(self._stage, self._client, self._answered)
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Say that the stage cannot be reached, where what is read inside the block cannot.
+
+        Raises:
+            UnreachableError: AWS refused a call, or does not answer.
+        """
         try:
-            return read()
+            yield
         except (BotoCoreError, ClientError) as error:
             raise UnreachableError(f"stage {self._stage} cannot be reached: {error}") from None
+
+    def _reached(self, read: Callable[[], T]) -> T:
+        with self.reading():
+            return read()
 
 
 def connection_to(stage: str) -> Connection:
@@ -67,7 +85,8 @@ def connection_to(stage: str) -> Connection:
     settings = load_stage(stage)
     if running := LocalStage.attach(stage):
         running.enter()
-        return Connection(stage, running.client, speed=running.emulator.speed)
+        emulator = running.emulator
+        return Connection(stage, running.client, speed=emulator.speed, answered=emulator.hosts)
     if settings.laptop is not None:
         raise UnreachableError(f"stage {stage} is not running: headway up --stage {stage} starts it")
     session = boto3.session.Session(region_name=settings.region)

@@ -18,7 +18,12 @@ def reconciler_environment(cloudformation: Any, stage: str) -> ReconcilerEnv:
 
 def database_secret(cloudformation: Any, secretsmanager: Any, stage: str) -> DatabaseSecret:
     """Return what a stage's database secret holds."""
-    values = _secret(secretsmanager, _outputs(cloudformation, stage, "producer")["DatabaseSecretArn"])
+    return database_secret_at(secretsmanager, _outputs(cloudformation, stage, "producer")["DatabaseSecretArn"])
+
+
+def database_secret_at(secretsmanager: Any, arn: str) -> DatabaseSecret:
+    """Return what the database secret of an ARN holds."""
+    values = _secret(secretsmanager, arn)
     return DatabaseSecret(
         host=values["host"],
         port=int(values["port"]),

@@ -9,7 +9,7 @@ import typer
 
 from headway.contract import ContractError
 from headway.jobs.database import JobStoreError
-from headway_ops.cli import cost, database, demo, jobs, local, plan, ramp, simulate, watch, worker
+from headway_ops.cli import cost, database, demo, doctor, jobs, local, plan, ramp, simulate, verify, watch, worker
 from headway_ops.costs import PricesError
 from headway_ops.local.errors import StageError
 from headway_ops.local.interrupts import raise_on_signals
@@ -33,6 +33,8 @@ app.command()(watch.jobs)
 app.command()(watch.cancel)
 app.command()(watch.reconcile)
 app.add_typer(database.app, name="db")
+app.command()(verify.verify)
+app.command()(doctor.doctor)
 app.command("simulate")(simulate.simulate_command)
 app.command()(plan.plan)
 app.command()(ramp.ramp)

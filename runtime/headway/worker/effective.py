@@ -14,6 +14,9 @@ import celery
 from headway.contract import WorkerEnv
 from headway.worker.settings import worker_settings
 
+#: What marks the line in a worker's log.
+REPORT = "effective"
+
 _OPTIONS = "broker_transport_options"
 _FIXED = "Headway"
 
@@ -69,6 +72,10 @@ class Effective:
     def to_json(self) -> str:
         """Return both as one JSON document."""
         return json.dumps(asdict(self), indent=2)
+
+    def to_line(self) -> str:
+        """Return both as the line that a worker writes into its log when it starts, marked as such."""
+        return json.dumps({"headway": REPORT, **asdict(self)}, separators=(",", ":"))
 
     def to_text(self) -> str:
         """Return the values as three columns: name, source, value."""

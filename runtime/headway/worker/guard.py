@@ -22,6 +22,10 @@ from headway.worker.protection import Action, Admission, Protection, away_s
 
 logger = logging.getLogger(__name__)
 
+#: What is logged of the agent's answers; a verification of a deployment looks for both.
+GRANTED = "protection granted"
+RELEASED = "protection released"
+
 #: How often the policy is asked, stage seconds; a request that waits asks at once.
 _TICK_S = 5.0
 _MIN_TICK_S = 0.1
@@ -138,6 +142,8 @@ class ProtectionGuard(bootsteps.StartStopStep):
             answer = AgentAnswer(done=False, reason=repr(error))
         if not answer.done:
             logger.warning("protection %s: %s", "refused" if enabled else "not released", answer.reason)
+        else:
+            logger.info(GRANTED if enabled else RELEASED)
         if enabled and not answer.done:
             whose = dimensions(stage=self._env.stage, lane=self._env.lane)
             refused = {"ProtectionRefused": (MetricUnit.Count, 1.0)}

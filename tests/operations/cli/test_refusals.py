@@ -28,6 +28,9 @@ from tests.operations.cli.running import HEADWAY, environment, headway
         (["cancel", str(UUID(int=0))], 4, "stage local is not running: headway up --stage local starts it"),
         (["reconcile", "--once"], 4, "stage local is not running: headway up --stage local starts it"),
         (["db", "check"], 4, "stage local is not running: headway up --stage local starts it"),
+        (["doctor"], 4, "stage local is not running: headway up --stage local starts it"),
+        (["verify", "--after", "queues"], 4, "stage local is not running: headway up --stage local starts it"),
+        (["doctor", "--stage", "nowhere"], 3, "stage = 'nowhere': unknown; stages.toml has dev, staging, prod, local"),
         (["submit", "drawing.png"], 4, "stage local is not running: headway up --stage local starts it"),
     ],
 )
@@ -50,6 +53,9 @@ def test_a_refusal_is_one_line_with_its_exit_code(arguments: list[str], code: in
         ["jobs", "--status", "lost"],
         ["reconcile"],
         ["reconcile", "--once", "--dry-run"],
+        ["verify"],
+        ["verify", "--after", "queues", "--before", "consumer"],
+        ["verify", "--after", "bucket"],
         ["db"],
     ],
 )

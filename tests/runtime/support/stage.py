@@ -52,9 +52,8 @@ class Worker:
 
     @property
     def metrics(self) -> list[dict[str, Any]]:
-        """What it has written to stdout, each line parsed, but for Celery's own word of its shutdown."""
-        lines = self.out.splitlines()
-        return [json.loads(line) for line in lines if line and not line.startswith("worker: ")]
+        """The metric lines that it has written to stdout, each parsed."""
+        return [json.loads(line) for line in self.out.splitlines() if line.startswith('{"') and '"_aws":' in line]
 
     def wait_until_ready(self) -> "Worker":
         """Wait until it polls its lane."""

@@ -5,9 +5,9 @@ import threading
 from ministack import app
 from ministack.core import lambda_runtime
 from ministack.core.responses import request_scope
-from ministack.services import cloudwatch, ecs, eventbridge, lambda_svc, secretsmanager, sqs
+from ministack.services import cloudwatch, cloudwatch_logs, ecs, eventbridge, lambda_svc, secretsmanager, sqs
 
-from headway_ops.local.emulator import autoscaling, metrics, resources, services, stage_time
+from headway_ops.local.emulator import autoscaling, logs, metrics, resources, services, stage_time
 from headway_ops.local.emulator.agent import serve_agent
 from headway_ops.local.emulator.balancer import serve_balancer
 from headway_ops.local.emulator.conductor import Conductor
@@ -27,6 +27,7 @@ def main() -> None:
     metrics.install_polls(sqs, conductor)
     services.install(ecs, conductor)
     services.install_schedules(eventbridge, conductor)
+    logs.install(cloudwatch_logs, config)
     stage_time.install(eventbridge, sqs, clock)
     stage_time.install_functions(lambda_runtime, lambda_svc)
 

@@ -1,5 +1,7 @@
-"""Application Auto Scaling: the two CloudFormation types and the calls that read them back."""
+"""Application Auto Scaling: the two CloudFormation types, and the calls that read them back or change a target."""
 
+import functools
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -47,7 +49,7 @@ def install(conductor: Conductor) -> None:
         "host_patterns": [r"application-autoscaling\."],
     }
     app.SERVICE_REGISTRY[_SERVICE] = {"module": "autoscaling"}
-    app.SERVICE_HANDLERS[_SERVICE] = _handle
+    app.SERVICE_HANDLERS[_SERVICE] = functools.partial(_handle, conductor)
 
 
 def _target_of(policy: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -56,19 +58,32 @@ def _target_of(policy: Mapping[str, Any]) -> Mapping[str, Any]:
     return policy
 
 
-async def _handle(method: str, path: str, headers: Mapping[str, str], body: bytes, query: Any) -> Any:
+async def _handle(
+    conductor: Conductor, method: str, path: str, headers: Mapping[str, str], body: bytes, query: Any
+) -> Any:
     action = headers.get("x-amz-target", "").rpartition(".")[2]
     if action == "DescribeScalableTargets":
         return responses.json_response({"ScalableTargets": [_describe_target(target) for target in _targets.values()]})
     if action == "DescribeScalingPolicies":
         return responses.json_response({"ScalingPolicies": [_describe_policy(*item) for item in _policies.items()]})
+    if action == "RegisterScalableTarget":
+        request = json.loads(body)
+        name = f"{request['ResourceId']}|{request['ScalableDimension']}|{request['ServiceNamespace']}"
+        _targets[name] = {**_targets[name], **request}
+        conductor.add_target(template.service_of(_targets[name]), template.target(_targets[name]))
+        return responses.json_response({})
     return responses.error_response_json("UnknownOperationException", action, 400)
 
 
 def _describe_target(target: Mapping[str, Any]) -> dict[str, Any]:
-    names = ("ServiceNamespace", "ResourceId", "ScalableDimension")
+    names = ("ServiceNamespace", "ResourceId", "ScalableDimension", "SuspendedState")
     bounds = {name: int(target[name]) for name in ("MinCapacity", "MaxCapacity")}
-    return {**{name: target[name] for name in names}, **bounds, "RoleARN": target.get("RoleARN", ""), "CreationTime": 0}
+    return {
+        **{name: target[name] for name in names if name in target},
+        **bounds,
+        "RoleARN": target.get("RoleARN", ""),
+        "CreationTime": 0,
+    }
 
 
 def _describe_policy(arn: str, policy: Mapping[str, Any]) -> dict[str, Any]:
