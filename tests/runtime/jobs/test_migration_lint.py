@@ -14,8 +14,8 @@ import pytest
 from headway.jobs import migrate
 
 _SQUAWK = Path(sys.executable).with_name("squawk")
-#: Not asked: identifiers are uuids and what is counted is small; connections of ours have a lock_timeout (database.SESSION),
-#: and a statement may take as long as an index takes to build.
+#: Not asked: identifiers are uuids and what is counted is small; connections of ours have a lock_timeout
+#: (database.SESSION), and a statement may take as long as an index takes to build.
 _EXCLUDED = (
     "prefer-bigint-over-int",
     "prefer-bigint-over-smallint",
