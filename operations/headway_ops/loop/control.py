@@ -31,37 +31,45 @@ class Event:
     after: str
 
 
-@dataclass(kw_only=True)
 class _Alarm:
-    spec: AlarmSpec
-    state: AlarmState = AlarmState.INSUFFICIENT_DATA
-    evaluated: float = -math.inf
-    invoked: float = -math.inf
-    #: When its metric last had a value outside the threshold.
-    breached: float = -math.inf
+    """An alarm at work. What its definition says is looked up once: an alarm is asked every few seconds for months."""
+
+    __slots__ = ("_calm", "_range_s", "breached", "breaches", "due", "every_s", "invoked", "spec", "state")
+
+    def __init__(self, spec: AlarmSpec) -> None:
+        self.spec, self.breaches, self.every_s = spec, spec.breaches, spec.evaluated_every_s
+        self.state = AlarmState.INSUFFICIENT_DATA
+        #: When it is evaluated next, and when it last invoked its actions.
+        self.due = self.invoked = -math.inf
+        #: When its metric last had a value outside the threshold.
+        self.breached = -math.inf
+        self._range_s = spec.range_periods * spec.period_s
+        # Where a period's highest or lowest value counts, one period of values inside the threshold is inside too;
+        # where missing data does not breach, it does not matter how many periods have any.
+        self._calm = spec.treat_missing is TreatMissing.NOT_BREACHING and spec.statistic in ("Maximum", "Minimum")
 
     def quiet(self, boundary: float) -> bool:
-        """Return whether the alarm is OK and must stay so: no value in its range is outside the threshold.
-
-        Where a period's highest or lowest value counts, that value is inside too; where missing data does not breach,
-        it does not matter how many periods have any.
-        """
-        spec = self.spec
-        return (
-            self.state is AlarmState.OK
-            and self.breached < boundary - spec.range_periods * spec.period_s
-            and spec.treat_missing is TreatMissing.NOT_BREACHING
-            and spec.statistic in ("Maximum", "Minimum")
-        )
+        """Return whether the alarm is OK and must stay so: no value in its range is outside the threshold."""
+        return self._calm and self.breached < boundary - self._range_s and self.state is AlarmState.OK
 
 
 @dataclass(kw_only=True)
-class _Series:
+class Series:
     """One metric's datapoints, the alarms that look at them, and how far back those look, in seconds."""
 
     points: deque[tuple[float, float]] = field(default_factory=deque)
     alarms: list[_Alarm] = field(default_factory=list)
     reach_s: float = 0.0
+
+    def put(self, value: float, at: float) -> None:
+        """Record one datapoint, and forget those that no alarm looks back to."""
+        points = self.points
+        points.append((at, value))
+        while points[0][0] < at - self.reach_s:
+            points.popleft()
+        for alarm in self.alarms:
+            if alarm.breaches(value) and at > alarm.breached:
+                alarm.breached = at
 
 
 @dataclass(kw_only=True)
@@ -82,11 +90,11 @@ class ControlLoop:
     _alarms: dict[str, _Alarm] = field(default_factory=dict)
     _policies: dict[str, _Policy] = field(default_factory=dict)
     _scalings: dict[str, Scaling] = field(default_factory=dict)
-    _series: dict[MetricKey, _Series] = field(default_factory=lambda: defaultdict(_Series))
+    _series: dict[MetricKey, Series] = field(default_factory=lambda: defaultdict(Series))
 
     def add_alarm(self, spec: AlarmSpec) -> None:
         """Add an alarm, or replace the one of that name; its state starts as INSUFFICIENT_DATA."""
-        self._alarms[spec.name] = _Alarm(spec=spec)
+        self._alarms[spec.name] = _Alarm(spec)
         self._measure()
 
     def add_target(self, service: str, target: Target) -> None:
@@ -112,25 +120,23 @@ class ControlLoop:
         """
         return self._alarms[alarm].state
 
+    def series(self, metric: MetricKey) -> Series:
+        """Return where a metric's datapoints go."""
+        return self._series[metric]
+
     def put(self, metric: MetricKey, value: float, at: float) -> None:
         """Record one datapoint."""
-        series = self._series[metric]
-        series.points.append((at, value))
-        for alarm in series.alarms:
-            if at > alarm.breached and alarm.spec.breaches(value):
-                alarm.breached = at
+        self._series[metric].put(value, at)
 
     def step(self, now: float) -> list[Event]:
         """Evaluate what is due at ``now``; return what changed, in order."""
         events: list[Event] = []
-        for alarm in tuple(self._alarms.values()):
-            every_s = alarm.spec.evaluated_every_s
-            boundary = math.floor(now / every_s) * every_s
-            if boundary > alarm.evaluated:
-                alarm.evaluated = boundary
+        for alarm in self._alarms.values():
+            if now >= alarm.due:
+                boundary = math.floor(now / alarm.every_s) * alarm.every_s
+                alarm.due = boundary + alarm.every_s
                 if not alarm.quiet(boundary):
                     events.extend(self._evaluate(alarm, boundary, now))
-        self._forget(now)
         return events
 
     def _evaluate(self, alarm: _Alarm, boundary: float, now: float) -> Iterator[Event]:
@@ -176,11 +182,5 @@ class ControlLoop:
             series = self._series[alarm.spec.metric]
             series.alarms.append(alarm)
             series.reach_s = max(series.reach_s, (alarm.spec.range_periods + 1) * alarm.spec.period_s)
-            breaches = (at for at, value in series.points if alarm.spec.breaches(value))
+            breaches = (at for at, value in series.points if alarm.breaches(value))
             alarm.breached = max(breaches, default=alarm.breached)
-
-    def _forget(self, now: float) -> None:
-        for series in self._series.values():
-            oldest, points = now - series.reach_s, series.points
-            while points and points[0][0] < oldest:
-                points.popleft()

@@ -4,6 +4,7 @@ Modelled from the ECS developer guide ("Protect your Amazon ECS tasks from being
 the UpdateTaskProtection API: 1..2,880 minutes, 120 by default, each call starts the time anew.
 """
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -24,6 +25,8 @@ class Protections:
     """The protected tasks of all services, with each one's expiry in stage seconds."""
 
     expires: dict[str, float] = field(default_factory=dict)
+    #: Nothing lapses before.
+    _soonest: float = math.inf
 
     def protected(self, task: str, now: float) -> bool:
         """Return whether a scale-in must leave ``task`` alone."""
@@ -33,6 +36,13 @@ class Protections:
         """Return how many of ``tasks`` a scale-in must leave alone."""
         until = self.expires.get
         return sum([until(task, now) > now for task in tasks])
+
+    def total(self, now: float) -> int:
+        """Return how many tasks are protected; what has lapsed is forgotten."""
+        if now >= self._soonest:
+            self.expires = {task: until for task, until in self.expires.items() if until > now}
+            self._soonest = min(self.expires.values(), default=math.inf)
+        return len(self.expires)
 
     def protect(
         self, task: str, *, minutes: int | None, siblings: set[str], desired: int, now: float
@@ -48,7 +58,8 @@ class Protections:
         others = self.count(siblings - {task}, now)
         if not self.protected(task, now) and others + 1 > desired:
             return Refusal(reason="DEPLOYMENT_BLOCKED", detail="more protected tasks than the service's desired count")
-        self.expires[task] = now + minutes * 60
+        self.expires[task] = until = now + minutes * 60
+        self._soonest = min(self._soonest, until)
         return None
 
     def release(self, task: str) -> None:

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable
 from heapq import heappop, heappush
+from itertools import count
 from typing import Any
 
 #: What is done when its time has come; it is given whatever was noted with it.
@@ -12,24 +13,22 @@ Act = Callable[[Any], None]
 class Engine:
     """A queue of what is due. Of two acts at one time the one that was asked for first runs first."""
 
-    __slots__ = ("_asked", "_due", "_running", "events", "now")
+    __slots__ = ("_due", "_running", "_turns", "events", "now")
 
     def __init__(self) -> None:
         self.now = 0.0
         self.events = 0
-        self._asked = 0
+        self._turns = count()
         self._running = False
         self._due: list[tuple[float, int, Act, Any]] = []
 
     def at(self, time: float, act: Act, subject: Any = None) -> None:
         """Have ``act`` called with ``subject`` at ``time``, in seconds since the start."""
-        self._asked += 1
-        heappush(self._due, (time, self._asked, act, subject))
+        heappush(self._due, (time, next(self._turns), act, subject))
 
     def after(self, delay: float, act: Act, subject: Any = None) -> None:
         """Have ``act`` called with ``subject`` in ``delay`` seconds."""
-        self._asked += 1
-        heappush(self._due, (self.now + delay, self._asked, act, subject))
+        heappush(self._due, (self.now + delay, next(self._turns), act, subject))
 
     def stop(self, _: Any = None) -> None:
         """Let ``run`` return after the act that is running."""
@@ -43,12 +42,12 @@ class Engine:
         """
         self.at(until, self.stop)
         self._running, due, events = True, self._due, 0
-        trace = hashlib.blake2b(digest_size=16)
+        trace = hashlib.blake2b(digest_size=16) if traced else None
         while self._running:
             self.now, _, act, subject = heappop(due)
-            if traced:
+            if trace:
                 trace.update(f"{self.now!r} {act.__name__}\n".encode())
             act(subject)
             events += 1
         self.events += events
-        return trace.hexdigest() if traced else ""
+        return trace.hexdigest() if trace else ""

@@ -15,13 +15,12 @@ _MINUTE_S = 60.0
 
 
 class _Look:
-    """One reading in the making: each count was true at a moment of its own."""
+    """One reading in the making, a pair of counts of each lane: each pair was true at a moment of its own."""
 
     __slots__ = ("held", "waiting")
 
-    def __init__(self) -> None:
-        self.waiting: tuple[int, ...] = ()
-        self.held: tuple[int, ...] = ()
+    waiting: tuple[int, int]
+    held: tuple[int, int]
 
 
 class Gauge:
@@ -38,8 +37,11 @@ class Gauge:
         show: Callable[[Reading], None],
     ) -> None:
         self._engine, self._looks, self._service, self._conditions = engine, looks, service, conditions
-        self._lanes = [lane for lane in lanes if lane is not None]
+        self._heavy, self._fast = lanes
         self._rng, self._show = rng, show
+        #: What was shown last, and what it was made of.
+        self._reading: Reading
+        self._seen: tuple[object, ...] = ()
         # A schedule's minutes begin when it was made, not with the clock's.
         self._phase = rng.uniform(0, _MINUTE_S)
 
@@ -54,34 +56,40 @@ class Gauge:
         self._engine.at(max(start, self._engine.now), self._minute, start + _MINUTE_S)
 
     def _plan(self, start: float) -> None:
-        engine, rng, conditions = self._engine, self._rng, self._conditions
-        delay = rng.uniform(*conditions.schedule_delay_s) if self._looks.scheduled else 0.0
-        for beat in range(math.ceil(_MINUTE_S / self._looks.every_s)):
-            at = start + delay + beat * self._looks.every_s
-            if at < 0:
-                continue
-            look = _Look()
-            lag = conditions.stale_s if rng.random() < conditions.stale_chance else conditions.count_lag_s
-            engine.at(max(at - rng.uniform(*lag), engine.now), self._count_waiting, look)
-            engine.at(max(at - rng.uniform(*lag), engine.now), self._count_held, look)
-            engine.at(at, self._read, look)
+        engine, conditions, random_ = self._engine, self._conditions, self._rng.random
+        at = start + (_between(conditions.schedule_delay_s, random_()) if self._looks.scheduled else 0.0)
+        for _ in range(math.ceil(_MINUTE_S / self._looks.every_s)):
+            if at >= 0:
+                look = _Look()
+                lag_s = conditions.stale_s if random_() < conditions.stale_chance else conditions.count_lag_s
+                engine.at(max(at - _between(lag_s, random_()), engine.now), self._count_waiting, look)
+                engine.at(max(at - _between(lag_s, random_()), engine.now), self._count_held, look)
+                engine.at(at, self._read, look)
+            at += self._looks.every_s
 
     def _count_waiting(self, look: _Look) -> None:
-        look.waiting = tuple(len(lane.waiting) for lane in self._lanes)
+        look.waiting = len(self._heavy.waiting), len(self._fast.waiting) if self._fast else 0
 
     def _count_held(self, look: _Look) -> None:
-        look.held = tuple(lane.in_flight for lane in self._lanes)
+        look.held = self._heavy.in_flight, self._fast.in_flight if self._fast else 0
 
     def _read(self, look: _Look) -> None:
         service = self._service
-        counts = [LaneCounts(visible=v, in_flight=h) for v, h in zip(look.waiting, look.held, strict=True)]
-        self._show(
-            Reading(
-                heavy=counts[0],
-                fast=counts[1] if len(counts) > 1 else None,
+        protected = service.protected()
+        seen = look.waiting, look.held, service.running, service.desired, protected, service.deploying
+        if seen != self._seen:
+            self._seen = seen
+            (heavy_waiting, fast_waiting), (heavy_held, fast_held) = look.waiting, look.held
+            self._reading = Reading(
+                heavy=LaneCounts(visible=heavy_waiting, in_flight=heavy_held),
+                fast=LaneCounts(visible=fast_waiting, in_flight=fast_held) if self._fast else None,
                 running=service.running,
                 desired=service.desired,
-                protected=service.protected(),
+                protected=protected,
                 deploying=service.deploying,
             )
-        )
+        self._show(self._reading)
+
+
+def _between(bounds: tuple[float, float], share: float) -> float:
+    return bounds[0] + (bounds[1] - bounds[0]) * share

@@ -1,6 +1,6 @@
 """What a run leaves behind for charts: changes of the desired count, and samples at even distances."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from headway_ops.simulate.calls import Calls
 from headway_ops.simulate.engine import Engine
@@ -13,8 +13,7 @@ _POINTS = 1_000
 _FINEST_S = 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(NamedTuple):
     """The stage at one moment. ``waited_s``: the longest wait of what started since the sample before, by lane."""
 
     at_s: float

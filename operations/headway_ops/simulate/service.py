@@ -48,6 +48,8 @@ class EcsService:
         self._protections = Protections()
         self._started = 0
         self._launches, self._launched = float(conditions.launch_burst), 0.0
+        #: The sum of when those tasks were launched that have not ended.
+        self._launched_at_s = 0.0
         self._alive = 0
         self._under_since: float | None = None
         self.guard: Watching
@@ -101,7 +103,7 @@ class EcsService:
 
     def protected(self) -> int:
         """Return how many tasks are protected."""
-        return self._protections.count(self.workers, self._engine.now)
+        return self._protections.total(self._engine.now)
 
     def busy(self) -> int:
         """Return how many tasks are at work: they hold a message that waits for no protection."""
@@ -142,8 +144,7 @@ class EcsService:
 
     def billed_s(self) -> float:
         """Return the seconds that tasks were billed for until now, from the launch of each."""
-        now = self._engine.now
-        return self.task_s + sum(now - worker.launched for worker in self.workers.values())
+        return self.task_s + len(self.workers) * self._engine.now - self._launched_at_s
 
     def settle(self) -> None:
         """Bill what still runs, at the end of the simulation."""
@@ -154,6 +155,7 @@ class EcsService:
         self._started += 1
         worker = Worker(f"task-{self._started}", self.revision, self._engine.now, self._shape.protection_s)
         self.workers[worker.id] = worker
+        self._launched_at_s += worker.launched
         self._alive += 1
         return worker
 
@@ -201,5 +203,6 @@ class EcsService:
     def _end(self, worker: Worker) -> None:
         if self.workers.pop(worker.id, None):
             self._protections.release(worker.id)
+            self._launched_at_s -= worker.launched
             self.task_s += self._engine.now - worker.launched
             self.balance()

@@ -18,16 +18,18 @@ class Published:
         watched = {alarm.metric for alarm in scaling.alarms}
         # Only what an alarm looks at; the rest is for charts.
         self._metrics = [
-            (key, value)
+            (self._loop.series(key), value)
             for metric, value in _VALUES.items()
             if (key := MetricKey(scaling.namespace, metric.name, scaling.dimensions)) in watched
         ]
+        self._reading: Reading | None = None
 
     def look(self, reading: Reading, cpu_percent: float, now: float) -> None:
         """Publish what the plan decides."""
-        decision = self._plan.decide(reading)
-        for key, value in self._metrics:
-            self._loop.put(key, value(decision), now)
+        if reading is not self._reading:  # a gauge that sees no change shows the same reading again
+            self._reading, self._decision = reading, self._plan.decide(reading)
+        for series, value in self._metrics:
+            series.put(value(self._decision), now)
 
     def decide(self, now: float, desired: int) -> int:
         """Evaluate the alarms that are due."""
