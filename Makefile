@@ -9,7 +9,7 @@ UV := $(BIN)/uv
 UVFLAGS := --quiet --require-hashes --no-progress
 
 .DEFAULT_GOAL := test
-.PHONY: setup demo test nightly lint snapshots synth bench-synth bench-gate bench-scaling bench-worker picture faults races bench-jobs bench-cancel lock clean
+.PHONY: setup demo test nightly lint audit snapshots synth bench-synth bench-gate bench-scaling bench-worker picture faults races bench-jobs bench-cancel lock clean
 
 setup: .setup/npm .setup/emulator
 
@@ -60,6 +60,10 @@ synth: setup
 
 bench-synth: setup
 	@python tests/bench/synth.py
+
+# Every stage's templates against cdk-nag, cfn-lint, the permissions' table and the secret scan: out/audit/report.json.
+audit: setup
+	@python -m tests.audit
 
 # Forty processes, then eighty, against one quota: writes out/gate/report.json. Four minutes.
 bench-gate: setup

@@ -9,7 +9,7 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
 from headway.contract import DRAWINGS_PREFIX, ProducerEnv, WebEnv
-from headway_cdk import WebService
+from headway_cdk import WebService, acknowledge, allow, allow_objects
 from stacks.consumer import ConsumerStack
 from stacks.jobstore import JobStoreStack
 from stacks.queues import QueueStack
@@ -39,16 +39,8 @@ class ProducerStack(cdk.Stack):
         )
         for lane in queues.lanes.values():
             lane.grant_send(self.role)
-        iam.Grant.add_to_principal(
-            grantee=self.role,
-            actions=["s3:PutObject"],
-            resource_arns=[store.drawings.arn_for_objects(f"{DRAWINGS_PREFIX}*")],
-        )
-        iam.Grant.add_to_principal(
-            grantee=self.role,
-            actions=["secretsmanager:GetSecretValue"],
-            resource_arns=[store.database_secret.secret_arn],
-        )
+        allow_objects(self.role, "s3:PutObject", store.drawings, DRAWINGS_PREFIX)
+        allow(self.role, "secretsmanager:GetSecretValue", store.database_secret.secret_arn)
         environment = ProducerEnv(
             stage=settings.name,
             region=self.region,
@@ -94,6 +86,7 @@ class ProducerStack(cdk.Stack):
             ),
             lanes=queues.lanes,
             drawings=store.drawings,
+            access_logs=store.access_logs,
             database_secret=store.database_secret,
             token_secret=self.token_secret,
             cpu_units=web.cpu_units,
@@ -109,7 +102,7 @@ class ProducerStack(cdk.Stack):
     def _token(self, settings: StageSettings) -> secretsmanager.ISecret:
         if settings.web.token_secret_arn:
             return secretsmanager.Secret.from_secret_complete_arn(self, "WebToken", settings.web.token_secret_arn)
-        return secretsmanager.Secret(
+        token = secretsmanager.Secret(
             self,
             "WebToken",
             description=f"The {settings.name} stage's web token, under token; a new one ends every session",
@@ -120,3 +113,5 @@ class ProducerStack(cdk.Stack):
                 password_length=43,
             ),
         )
+        acknowledge(token, "SMG4", "a new token ends every session, so a person says when")
+        return token

@@ -126,6 +126,8 @@ def text(value: Any) -> str:
             return f"${{{name}.{attribute}}}"
         case {"Fn::GetStackOutput": {"StackName": name, "OutputName": output}}:
             return f"${{{name}.{output}}}"
+        case {"Fn::Sub": str(pattern)}:
+            return pattern
         case str():
             return value
         case _:

@@ -1,11 +1,14 @@
 """Reusable CDK constructs: lanes, worker services, and the backlog scaling that makes them keep up."""
 
+from headway_cdk.acknowledged import acknowledge, acknowledge_open_arn
 from headway_cdk.alarms import Alarms, WatchedLane
 from headway_cdk.backlog_publisher import BacklogPublisher
 from headway_cdk.backlog_scaling import BacklogScaling, ChangeInCapacity, ExactCapacity
 from headway_cdk.dashboard import Dashboard
+from headway_cdk.grants import allow, allow_objects
 from headway_cdk.image import build_image, import_image
-from headway_cdk.job_store import Drawings, JobDatabase
+from headway_cdk.job_store import AccessLogs, Drawings, JobDatabase
+from headway_cdk.lane_grants import LaneGrants
 from headway_cdk.lanes import Lane
 from headway_cdk.migration import Migration
 from headway_cdk.network import create_vpc, import_vpc
@@ -14,6 +17,7 @@ from headway_cdk.web_service import WebService
 from headway_cdk.worker_service import WorkerService
 
 __all__ = [
+    "AccessLogs",
     "Alarms",
     "BacklogPublisher",
     "BacklogScaling",
@@ -23,11 +27,16 @@ __all__ = [
     "ExactCapacity",
     "JobDatabase",
     "Lane",
+    "LaneGrants",
     "Migration",
     "Reconciler",
     "WatchedLane",
     "WebService",
     "WorkerService",
+    "acknowledge",
+    "acknowledge_open_arn",
+    "allow",
+    "allow_objects",
     "build_image",
     "create_vpc",
     "import_image",

@@ -15,9 +15,9 @@ from constructs import Construct
 import headway
 from headway.contract import PublisherEnv
 from headway.scaling import ScalingPlan
+from headway_cdk.grants import allow, allow_tasks, allow_unbound, in_cluster
 from headway_cdk.image import allow_list
 from headway_cdk.lanes import Lane
-from headway_cdk.worker_service import grant_task_protection
 
 #: What the function is made of: the contract and the math it shares with the stacks, and itself. Boto3 is Lambda's own.
 _SOURCES = ("headway/__init__.py", "headway/contract.py", "headway/scaling", "headway/publisher")
@@ -98,22 +98,8 @@ class BacklogPublisher(Construct):
         self.log_group.grant_write(role)
         for lane in lanes.values():
             lane.grant_count(role)
-        iam.Grant.add_to_principal(grantee=role, actions=["ecs:DescribeServices"], resource_arns=[service.service_arn])
-        grant_task_protection(role, cluster, actions=["ecs:GetTaskProtection"])
-        # Neither action knows a resource of its own to name, so a condition bounds each ("Actions, resources, and
-        # condition keys" for Amazon ECS and for Amazon CloudWatch).
-        role.add_to_policy(
-            iam.PolicyStatement(
-                actions=["ecs:ListTasks"],
-                resources=["*"],
-                conditions={"ArnEquals": {"ecs:cluster": cluster.cluster_arn}},
-            )
-        )
-        role.add_to_policy(
-            iam.PolicyStatement(
-                actions=["cloudwatch:PutMetricData"],
-                resources=["*"],
-                conditions={"StringEquals": {"cloudwatch:namespace": namespace}},
-            )
-        )
+        allow(role, "ecs:DescribeServices", service.service_arn)
+        allow_tasks(role, cluster, "ecs:GetTaskProtection")
+        allow_unbound(role, "ecs:ListTasks", where=in_cluster(cluster))
+        allow_unbound(role, "cloudwatch:PutMetricData", where={"StringEquals": {"cloudwatch:namespace": namespace}})
         return role

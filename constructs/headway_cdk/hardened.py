@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 
 import aws_cdk as cdk
 from aws_cdk import aws_ecs as ecs
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
 from headway.contract import Environment
+from headway_cdk.acknowledged import acknowledge, acknowledge_open_arn
+from headway_cdk.lane_grants import LaneGrants
 
 #: The uid and gid of the image's user; the only folder it can write is the /tmp volume.
 USER = "10001:10001"
@@ -20,7 +21,10 @@ Secrets = Mapping[type[Environment], secretsmanager.ISecret]
 
 
 def task_definition(scope: Construct, *, cpu_units: int, memory_mib: int) -> ecs.FargateTaskDefinition:
-    """Return a task that has an empty /tmp; ``cpu_units`` and ``memory_mib`` are a pair that Fargate offers."""
+    """Return a task with an empty /tmp, refused where a lane's grant is missing.
+
+    ``cpu_units`` and ``memory_mib`` are a pair that Fargate offers.
+    """
     definition = ecs.FargateTaskDefinition(
         scope,
         "Task",
@@ -31,6 +35,7 @@ def task_definition(scope: Construct, *, cpu_units: int, memory_mib: int) -> ecs
         ),
     )
     definition.add_volume(name="tmp")
+    cdk.Aspects.of(definition).add(LaneGrants())
     return definition
 
 
@@ -78,12 +83,14 @@ def add_container(
         ),
     )
     container.add_mount_points(ecs.MountPoint(container_path=_WRITABLE, read_only=False, source_volume="tmp"))
+    if environment.to_env():
+        acknowledge(definition, "ECS2", "what a process is told in plain text is no secret; secrets come by key")
+    acknowledge_open_arn(
+        definition.obtain_execution_role(),
+        "*",
+        "ecr:GetAuthorizationToken, which AWS binds to no resource; what it opens is bound to one repository",
+    )
     return container
-
-
-def allow(grantee: iam.IGrantable, action: str, *arns: str) -> None:
-    """Let ``grantee`` do one thing to exactly these."""
-    iam.Grant.add_to_principal(grantee=grantee, actions=[action], resource_arns=list(arns))
 
 
 def _by_key(contract: type[Environment], secret: secretsmanager.ISecret) -> list[tuple[str, ecs.Secret]]:

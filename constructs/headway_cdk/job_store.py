@@ -7,6 +7,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
+from headway_cdk.acknowledged import acknowledge
 from headway_cdk.network import data_subnets
 
 
@@ -56,10 +57,45 @@ class JobDatabase(Construct):
         # The migration makes this login, with this password, and gives it the rights of the application.
         application = rds.DatabaseSecret(self, "Application", username="headway_app_login", dbname="headway")
         self.secret: secretsmanager.ISecret = application.attach(self.cluster)
+        for held in (self.cluster, application):
+            # ECS injects a secret as a task starts, and for good ("Pass Secrets Manager secrets", ECS guide).
+            acknowledge(held, "SMG4", "a password that rotates by itself would lock out the tasks that hold it")
+        acknowledge(self.cluster, "RDS6", "one way in: passwords over TLS, from members of one security group")
+        if not deletion_protection:
+            acknowledge(self.cluster, "RDS10", "this stage may be torn down; a snapshot stays")
 
 
 class Drawings(s3.Bucket):
-    """The bucket drawings are uploaded to: private, encrypted, TLS only, versioned and retained."""
+    """The bucket drawings are uploaded to: private, encrypted, TLS only, versioned and retained.
+
+    ``access_logs``: where S3 notes who asked for what.
+    """
+
+    def __init__(self, scope: Construct, id_: str, *, access_logs: s3.IBucket | None = None) -> None:
+        super().__init__(
+            scope,
+            id_,
+            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+            encryption=s3.BucketEncryption.S3_MANAGED,
+            enforce_ssl=True,
+            versioned=True,
+            server_access_logs_bucket=access_logs,
+            server_access_logs_prefix="drawings/" if access_logs else None,
+            removal_policy=cdk.RemovalPolicy.RETAIN,
+            lifecycle_rules=[
+                s3.LifecycleRule(
+                    noncurrent_version_expiration=cdk.Duration.days(30),
+                    abort_incomplete_multipart_upload_after=cdk.Duration.days(7),
+                )
+            ],
+        )
+
+
+class AccessLogs(s3.Bucket):
+    """The bucket that S3 and load balancers write to, and nobody else: each line goes after 90 days.
+
+    Load balancers can write to a bucket with SSE-S3 only ("Access logs for your Application Load Balancer").
+    """
 
     def __init__(self, scope: Construct, id_: str) -> None:
         super().__init__(
@@ -68,12 +104,7 @@ class Drawings(s3.Bucket):
             block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
             encryption=s3.BucketEncryption.S3_MANAGED,
             enforce_ssl=True,
-            versioned=True,
+            object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
             removal_policy=cdk.RemovalPolicy.RETAIN,
-            lifecycle_rules=[
-                s3.LifecycleRule(
-                    noncurrent_version_expiration=cdk.Duration.days(30),
-                    abort_incomplete_multipart_upload_after=cdk.Duration.days(7),
-                )
-            ],
+            lifecycle_rules=[s3.LifecycleRule(expiration=cdk.Duration.days(90))],
         )

@@ -10,8 +10,8 @@ from constructs import Construct
 
 # What kombu 5.7 calls with predefined queues, and nothing else (kombu/transport/SQS/__init__.py): a consumer reads,
 # deletes, extends or hands back, and reads the redrive policy before it rejects; a producer looks up and sends.
-_CONSUME = ("sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility", "sqs:GetQueueAttributes")
-_SEND = ("sqs:SendMessage", "sqs:GetQueueAttributes")
+CONSUME = ("sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility", "sqs:GetQueueAttributes")
+SEND = ("sqs:SendMessage", "sqs:GetQueueAttributes")
 # "Configuring AWS KMS permissions for Amazon SQS" (SQS developer guide): what each side of an encrypted queue needs.
 _KMS_CONSUME = ("kms:Decrypt",)
 _KMS_SEND = ("kms:GenerateDataKey", "kms:Decrypt")
@@ -96,11 +96,11 @@ class Lane(Construct):
 
     def grant_consume(self, grantee: iam.IGrantable) -> None:
         """Let ``grantee`` receive, extend, hand back and delete this lane's messages."""
-        self._grant(grantee, _CONSUME, self.queue, _KMS_CONSUME)
+        self._grant(grantee, CONSUME, self.queue, _KMS_CONSUME)
 
     def grant_send(self, grantee: iam.IGrantable) -> None:
         """Let ``grantee`` send to this lane."""
-        self._grant(grantee, _SEND, self.queue, _KMS_SEND)
+        self._grant(grantee, SEND, self.queue, _KMS_SEND)
 
     def grant_bury(self, grantee: iam.IGrantable) -> None:
         """Let ``grantee`` put a message that can never run among the dead letters, with its reason."""

@@ -14,7 +14,8 @@ from constructs import Construct
 
 import headway
 from headway.contract import DatabaseSecret, MigrationEnv, OwnerSecret
-from headway_cdk.hardened import add_container, allow, task_definition
+from headway_cdk.grants import allow_run, allow_tasks
+from headway_cdk.hardened import add_container, task_definition
 from headway_cdk.image import allow_list
 from headway_cdk.network import task_subnets
 
@@ -75,17 +76,8 @@ class Migration(Construct):
         log_group = logs.LogGroup(self, "FunctionLogs", retention=logs.RetentionDays.THREE_MONTHS)
         role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
         log_group.grant_write(role)
-        definition = self.task_definition
-        # RunTask's resource is the task definition, DescribeTasks' a task whose id is not known before it runs
-        # ("Actions, resources, and condition keys for Amazon ECS").
-        here = {"ArnEquals": {"ecs:cluster": cluster.cluster_arn}}
-        tasks = cdk.Stack.of(cluster).format_arn(
-            service="ecs", resource="task", resource_name=f"{cluster.cluster_name}/*"
-        )
-        for action, arn in (("ecs:RunTask", definition.task_definition_arn), ("ecs:DescribeTasks", tasks)):
-            role.add_to_policy(iam.PolicyStatement(actions=[action], resources=[arn], conditions=here))
-        roles = [definition.task_role.role_arn, definition.obtain_execution_role().role_arn]
-        allow(role, "iam:PassRole", *roles)
+        allow_run(role, cluster, self.task_definition)
+        allow_tasks(role, cluster, "ecs:DescribeTasks")
         return lambda_.Function(
             self,
             "Function",

@@ -8,10 +8,12 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
 from headway.contract import DatabaseSecret, ReconcilerEnv
+from headway_cdk.grants import allow_run, allow_tags_at_run
 from headway_cdk.hardened import add_container, task_definition
 from headway_cdk.lanes import Lane
 from headway_cdk.network import task_subnets
@@ -63,6 +65,9 @@ class Reconciler(Construct):
             lane.grant_count(self.task_definition.task_role)
             lane.grant_send(self.task_definition.task_role)
             lane.grant_look(self.task_definition.task_role)
+        starter = iam.Role(self, "Starter", assumed_by=iam.ServicePrincipal("events.amazonaws.com"))
+        allow_run(starter, cluster, self.task_definition)
+        allow_tags_at_run(starter, cluster)
         public = not cluster.vpc.private_subnets
         group = ec2.SecurityGroup(self, "SecurityGroup", vpc=cluster.vpc, description="job reconciler")
         self.schedule = events.Rule(
@@ -73,6 +78,8 @@ class Reconciler(Construct):
                 targets.EcsTask(
                     cluster=cluster,
                     task_definition=self.task_definition,
+                    # Left to itself, EcsTask would let it tag the tasks of any account.
+                    role=starter.without_policy_updates(),
                     # A public address is given in subnets that are chosen as public ones, and in no others (EcsTask).
                     subnet_selection=ec2.SubnetSelection(subnet_type=ec2.SubnetType.PUBLIC)
                     if public

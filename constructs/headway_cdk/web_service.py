@@ -12,7 +12,8 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
 from headway.contract import DRAWINGS_PREFIX, DatabaseSecret, WebEnv, WebSecret
-from headway_cdk.hardened import add_container, allow, task_definition
+from headway_cdk.grants import allow_objects
+from headway_cdk.hardened import add_container, task_definition
 from headway_cdk.lanes import Lane
 from headway_cdk.network import task_subnets
 from headway_cdk.runbook import description
@@ -27,7 +28,7 @@ class WebService(Construct):
     ``environment``: everything it is told in plain text. ``lanes``: where it sends. ``token_secret`` holds the key of
     `headway.contract.WebSecret`, ``database_secret`` those of `DatabaseSecret`. ``allowed_cidrs``: who may reach the
     load balancer, which is internal unless ``internet_facing``. With ``certificate_arn`` it speaks HTTPS, and
-    redirects from HTTP; without, plain HTTP.
+    redirects from HTTP; without, plain HTTP. ``access_logs``: where the load balancer notes every request.
 
     Raises:
         ValueError: the environment does not fit the certificate, or the internet would be spoken to in clear text.
@@ -43,6 +44,7 @@ class WebService(Construct):
         environment: WebEnv,
         lanes: Mapping[str, Lane],
         drawings: s3.IBucket,
+        access_logs: s3.IBucket,
         database_secret: secretsmanager.ISecret,
         token_secret: secretsmanager.ISecret,
         cpu_units: int,
@@ -90,6 +92,7 @@ class WebService(Construct):
         self.load_balancer = self._load_balancer(
             cluster.vpc, environment, internet_facing=internet_facing, deletion_protection=deletion_protection
         )
+        self.load_balancer.log_access_logs(access_logs, "web")
         self.target_group = self._target_group(cluster.vpc, environment.port)
         self._listen(certificate_arn, allowed_cidrs)
         self.url = f"{'https' if certificate_arn else 'http'}://{self.load_balancer.load_balancer_dns_name}"
@@ -118,9 +121,8 @@ class WebService(Construct):
         role = self.task_definition.task_role
         for lane in lanes.values():
             lane.grant_send(role)
-        objects = drawings.arn_for_objects(f"{DRAWINGS_PREFIX}*")
-        allow(role, "s3:PutObject", objects)
-        allow(role, "s3:GetObject", objects)
+        for action in ("s3:PutObject", "s3:GetObject"):
+            allow_objects(role, action, drawings, DRAWINGS_PREFIX)
 
     def _load_balancer(
         self, vpc: ec2.IVpc, environment: WebEnv, *, internet_facing: bool, deletion_protection: bool

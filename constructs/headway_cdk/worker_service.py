@@ -6,13 +6,13 @@ import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecs as ecs
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
 from headway.contract import BLOCKS_PREFIX, DRAWINGS_PREFIX, DatabaseSecret, ModelSecret, WorkerEnv
-from headway_cdk.hardened import add_container, allow, task_definition
+from headway_cdk.grants import allow_objects, allow_tasks
+from headway_cdk.hardened import add_container, task_definition
 from headway_cdk.lanes import Lane
 from headway_cdk.network import task_subnets
 from headway_cdk.runbook import description
@@ -111,30 +111,10 @@ class WorkerService(Construct):
         lane.grant_bury(role)
         for other in sends_to:
             other.grant_send(role)
-        blocks = drawings.arn_for_objects(f"{BLOCKS_PREFIX}*")
-        allow(role, "s3:GetObject", drawings.arn_for_objects(f"{DRAWINGS_PREFIX}*"), blocks)
-        allow(role, "s3:PutObject", blocks)
+        allow_objects(role, "s3:GetObject", drawings, DRAWINGS_PREFIX, BLOCKS_PREFIX)
+        allow_objects(role, "s3:PutObject", drawings, BLOCKS_PREFIX)
         if environment.protection:
-            grant_task_protection(role, cluster, actions=["ecs:UpdateTaskProtection", "ecs:GetTaskProtection"])
-
-
-def grant_task_protection(grantee: iam.IGrantable, cluster: ecs.ICluster, *, actions: Sequence[str]) -> None:
-    """Let ``grantee`` read or change the protection of this cluster's tasks, and of no other's.
-
-    A task's id is not known before it runs, so the last part of the ARN is open, and the condition closes the cluster
-    ("Actions, resources, and condition keys for Amazon ECS": UpdateTaskProtection, resource task, key ecs:cluster).
-    """
-    grantee.grant_principal.add_to_principal_policy(
-        iam.PolicyStatement(
-            actions=list(actions),
-            resources=[
-                cdk.Stack.of(cluster).format_arn(
-                    service="ecs", resource="task", resource_name=f"{cluster.cluster_name}/*"
-                )
-            ],
-            conditions={"ArnEquals": {"ecs:cluster": cluster.cluster_arn}},
-        )
-    )
+            allow_tasks(role, cluster, "ecs:UpdateTaskProtection", "ecs:GetTaskProtection")
 
 
 def _consuming() -> ecs.HealthCheck:

@@ -10,7 +10,7 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk.assertions import Match, Template
 
 from headway.contract import WebEnv
-from headway_cdk import WebService
+from headway_cdk import AccessLogs, WebService
 from tests.constructs.containers import assert_hardened, container
 from tests.constructs.parts import Parts
 from tests.synth import stack, text
@@ -50,6 +50,7 @@ def built(*, told: dict[str, Any] | None = None, nat_gateways: int = 1, **props:
         "environment": environment(parts, **(told or {})),
         "lanes": {"heavy": parts.lane},
         "drawings": s3.Bucket.from_bucket_name(parts.stack, "Drawings", "drawings"),
+        "access_logs": AccessLogs(parts.stack, "AccessLogs"),
         "database_secret": secret(parts.stack, "Db", f"{_ARN}:db-abcdef"),
         "token_secret": secret(parts.stack, "Token", f"{_ARN}:web-abcdef"),
         "cpu_units": 512,
@@ -88,11 +89,15 @@ def test_environment_is_the_contract_and_the_token_is_a_secret(template: Templat
 
 
 def test_load_balancer_is_internal_strict_and_kept(template: Template) -> None:
-    """Inside the VPC, deaf to malformed headers, strict about ambiguous requests, silent for the told time at most."""
+    """Inside the VPC, deaf to malformed headers, strict about ambiguous requests, patient as told; it logs."""
     (balancer,) = template.find_resources("AWS::ElasticLoadBalancingV2::LoadBalancer").values()
     assert balancer["Properties"]["Scheme"] == "internal"
     attributes = {a["Key"]: a["Value"] for a in balancer["Properties"]["LoadBalancerAttributes"]}
+    (logs,) = template.find_resources("AWS::S3::Bucket")
     assert attributes == {
+        "access_logs.s3.enabled": "true",
+        "access_logs.s3.bucket": {"Ref": logs},
+        "access_logs.s3.prefix": "web",
         "deletion_protection.enabled": "true",
         "idle_timeout.timeout_seconds": "90",
         "routing.http.drop_invalid_header_fields.enabled": "true",

@@ -60,25 +60,6 @@ def test_classic_policy_is_one_setting_away() -> None:
     assert {a["MetricName"] for a in scaling_alarms(classic)} == {"BacklogPerTask"}
 
 
-def test_fast_worker_sends_to_heavy_and_reads_only_fast() -> None:
-    """A split job's steps go to the heavy lane; the fast worker cannot take them from there."""
-    by_queue = {
-        text(s["Resource"]).rsplit("FnGetAtt", 1)[-1].split("Arn")[0][:-8]: sorted(as_list(s["Action"]))
-        for logical_id, s in statements(stage("prod").templates["consumer"])
-        if logical_id.startswith("FastTaskTaskRole") and as_list(s["Action"])[0].startswith("sqs:")
-    }
-    assert by_queue == {
-        "FastQueue": [
-            "sqs:ChangeMessageVisibility",
-            "sqs:DeleteMessage",
-            "sqs:GetQueueAttributes",
-            "sqs:ReceiveMessage",
-        ],
-        "FastDeadLetters": ["sqs:SendMessage"],
-        "HeavyQueue": ["sqs:GetQueueAttributes", "sqs:SendMessage"],
-    }
-
-
 @pytest.fixture(scope="module")
 def imported() -> Synthesized:
     """The dev stage in a team's own VPC, cluster and registry."""

@@ -1,12 +1,11 @@
-"""A stage as a whole: names, promotion order, protection, tags, and what no template of it may hold."""
+"""A stage as a whole: names, promotion order, protection and tags; tests/audit/ has what no template may hold."""
 
 from typing import Any
 
 import pytest
 
-from headway.contract import DatabaseSecret, ModelSecret, OwnerSecret, WebSecret
 from tests.constructs.containers import assert_hardened
-from tests.synth import Synthesized, as_list, stage, statements
+from tests.synth import Synthesized, stage
 
 STAGES = ("dev", "prod", "local")
 
@@ -75,54 +74,6 @@ def test_references_between_stacks_are_weak(name: str) -> None:
 def test_synthesis_needs_no_lookup(name: str) -> None:
     """Nothing in the manifest waits for an account to be asked, also where the account is known."""
     assert not stage(name).manifest.get("missing")
-
-
-@pytest.mark.parametrize("name", STAGES)
-def test_no_statement_allows_an_action_by_wildcard(name: str) -> None:
-    """Every allowed action is spelled out."""
-    actions = [
-        action
-        for template in stage(name).templates.values()
-        for _, statement in statements(template)
-        for action in as_list(statement["Action"])
-    ]
-    assert actions
-    assert not [action for action in actions if "*" in action]
-
-
-#: Actions that AWS can bind to no resource ("Actions, resources, and condition keys" of each service).
-UNBOUND = {"ecr:GetAuthorizationToken", "ecs:ListTasks", "cloudwatch:PutMetricData"}
-
-
-@pytest.mark.parametrize("name", STAGES)
-def test_open_resources_are_the_ones_aws_cannot_name(name: str) -> None:
-    """Only actions without a resource of their own have "*", and all but the ECR log-in have a condition."""
-    for template in stage(name).templates.values():
-        for _, statement in statements(template):
-            if "*" in as_list(statement["Resource"]):
-                assert set(as_list(statement["Action"])) <= UNBOUND
-                assert "Condition" in statement or statement["Action"] == "ecr:GetAuthorizationToken"
-
-
-@pytest.mark.parametrize("name", STAGES)
-def test_no_plain_variable_is_a_secret(name: str) -> None:
-    """Neither task definition nor function has a secret among its plain variables."""
-    secrets = (DatabaseSecret, OwnerSecret, ModelSecret, WebSecret)
-    secret = {variable for contract in secrets for variable in contract.variables().values()}
-    built = stage(name)
-    plain = {
-        variable["Name"]
-        for stack in ("consumer", "producer")
-        for definition in built.of(stack, "AWS::ECS::TaskDefinition").values()
-        for container in definition["ContainerDefinitions"]
-        for variable in container.get("Environment", ())
-    } | {
-        variable
-        for function in built.of("consumer", "AWS::Lambda::Function").values()
-        for variable in function.get("Environment", {}).get("Variables", ())
-    }
-    assert plain
-    assert not plain & secret
 
 
 @pytest.mark.parametrize("name", STAGES)

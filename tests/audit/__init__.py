@@ -1,0 +1,1 @@
+"""What every stage's templates are held to: rules, permissions, secrets; `python -m tests.audit` writes the report."""
