@@ -93,7 +93,7 @@ races: setup
 bench-jobs: setup
 	@python -m tests.bench.jobs
 
-# When jobs end that nobody wants, on a local stage: writes out/cancel/report.json. Three minutes.
+# When jobs end that nobody wants, on a local stage: writes out/cancel/report.json. Seven minutes.
 bench-cancel: setup
 	@python -m tests.bench.cancel
 

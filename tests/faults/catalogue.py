@@ -330,7 +330,7 @@ CATALOGUE = (
     Fault(
         number=40,
         name="SQS's quota of messages in flight",
-        elsewhere="An alarm at 80% of it belongs to the lanes' alarms, which are not built yet.",
+        tests=("tests/constructs/test_alarms.py::test_in_flight_is_told_at_four_fifths_of_what_sqs_allows",),
     ),
 )
 

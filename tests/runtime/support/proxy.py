@@ -22,6 +22,8 @@ class FaultProxy(Server):
         super().__init__(port, _ProxyHandler)
         self.upstream = urlsplit(upstream)
         self.operation, self.fault, self.left = "", "", 0
+        #: Access keys that SQS knows no more.
+        self.expired: set[str] = set()
         #: Each action that was asked for, as IAM names it, with its queue's URL.
         self.asked: set[tuple[str, str]] = set()
         #: The long polls that are not answered yet.
@@ -44,6 +46,9 @@ class _ProxyHandler(Handler):
         body = self.rfile.read(int(self.headers["content-length"]))
         operation = self.headers.get("x-amz-target", "").rpartition(".")[2]
         self.server.asked.add((f"sqs:{operation}", json.loads(body)["QueueUrl"]))
+        if any(f"Credential={key}/" in self.headers["authorization"] for key in self.server.expired):
+            self._break("ExpiredToken")
+            return
         if self.server.operation in (operation, EVERY) and self.server.left > 0:
             self.server.left -= 1
             self._break(self.server.fault)

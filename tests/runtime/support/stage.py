@@ -140,11 +140,18 @@ class Stage:
         return told.to_env() | self.secret.to_env() | KEYS | surroundings
 
     @contextlib.contextmanager
-    def worker(self, lane: str = "heavy", *, sqs_endpoint: str = "", **values: Any) -> Iterator[Worker]:
-        """Run a worker; it is killed at the end if it still runs."""
+    def worker(
+        self,
+        lane: str = "heavy",
+        *,
+        sqs_endpoint: str = "",
+        surroundings: dict[str, str] | None = None,
+        **values: Any,
+    ) -> Iterator[Worker]:
+        """Run a worker, with other variables around it if told so; it is killed at the end if it still runs."""
         name = f"{lane}-{uuid.uuid4().hex[:4]}"
         out, log = self._directory / f"{name}.out", self._directory / f"{name}.log"
-        env = self.worker_variables(lane, sqs_endpoint=sqs_endpoint, **values)
+        env = self.worker_variables(lane, sqs_endpoint=sqs_endpoint, **values) | (surroundings or {})
         with out.open("wb") as stdout, log.open("wb") as stderr:
             process = subprocess.Popen([sys.executable, "-m", "headway.worker"], env=env, stdout=stdout, stderr=stderr)
         try:

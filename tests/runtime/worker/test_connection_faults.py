@@ -4,10 +4,12 @@ With Kombu 5.7.0's own transport each of these ends the worker or, silently, its
 """
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from headway.jobs import StepStatus
+from tests.runtime.support.credentials import CredentialsServer
 from tests.runtime.support.proxy import FAULTS, FaultProxy
 from tests.runtime.support.servers import serving
 from tests.runtime.support.stage import Stage, Worker
@@ -65,6 +67,65 @@ def test_polls_go_on_after_an_outage(stage: Stage, emulator: str) -> None:
             _runs_a_step(stage, worker)
     finally:
         context.__exit__(None, None, None)
+
+
+#: Makes every name of the emulator's unknown while a file is there, to curl and to everything in Python.
+_NO_NAMES = """
+import os, pycurl, socket
+gone, look_up = os.environ["NAMES_ARE_GONE"], socket.getaddrinfo
+class Curl(pycurl.Curl):
+    def setopt(self, option, value):
+        if option == pycurl.URL and os.path.exists(gone):
+            value = value.replace("127.0.0.1", "gone.invalid")
+        return super().setopt(option, value)
+def getaddrinfo(host, *more, **options):
+    return look_up("gone.invalid" if os.path.exists(gone) else host, *more, **options)
+pycurl.Curl, socket.getaddrinfo = Curl, getaddrinfo
+"""
+
+
+def test_polls_go_on_when_names_are_resolved_again(stage: Stage, proxy: FaultProxy, tmp_path: Path) -> None:
+    """Nothing resolves SQS's name for some polls (RFC 6761: .invalid never does); then the next message is run."""
+    (tmp_path / "sitecustomize.py").write_text(_NO_NAMES)
+    gone = tmp_path / "gone"
+    around = {"PYTHONPATH": str(tmp_path), "NAMES_ARE_GONE": str(gone)}
+    with stage.worker(sqs_endpoint=proxy.url, surroundings=around, wait_time_s=_WAIT_S) as worker:
+        worker.wait_until_ready()
+        gone.touch()
+        until(lambda: worker.log.count("Could not resolve host") >= 2, what="polls without a name")
+        gone.unlink()
+        _runs_a_step(stage, worker)
+        assert worker.terminate() == 0
+
+
+def test_credentials_that_expire_during_a_call_and_are_renewed_late_cost_nothing(
+    stage: Stage, proxy: FaultProxy
+) -> None:
+    """The role's key expires while a call runs, and no other is to be had for some polls: the call is still made once.
+
+    Its message is acknowledged, and the next one received, with the new key.
+    """
+    credentials = CredentialsServer("FIRST")
+    around = {
+        "AWS_CONTAINER_CREDENTIALS_FULL_URI": f"{credentials.url}/role",
+        "AWS_ACCESS_KEY_ID": "",
+        "AWS_SECRET_ACCESS_KEY": "",
+    }
+    stage.model.gate.clear()
+    step_id = stage.pending_step()
+    with (
+        serving(credentials),
+        stage.worker(sqs_endpoint=proxy.url, surroundings=around, wait_time_s=_WAIT_S) as worker,
+    ):
+        stage.send_step(step_id)
+        until(lambda: stage.model.asked, what="the call")
+        credentials.key, proxy.expired = "", {"FIRST"}
+        until(lambda: worker.log.count("poll failed") >= 2, within_s=60, what="polls without credentials")
+        credentials.key = "SECOND"
+        stage.model.gate.set()
+        until(lambda: stage.counts() == (0, 0), what="the acknowledgement")
+        _runs_a_step(stage, worker)
+    assert len(stage.model.asked) == 2
 
 
 def test_a_denied_poll_ends_the_worker_with_one_line(stage: Stage, proxy: FaultProxy) -> None:
