@@ -7,6 +7,7 @@ ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 _PLANNING = "tests/operations/cli/test_planning.py"
+_PROMOTING = "tests/operations/cli/test_promoting.py"
 
 #: Each command, and what runs it.
 RUN_BY = {
@@ -25,6 +26,10 @@ RUN_BY = {
     "headway ramp calls.log --stage prod": _PLANNING,
     "headway cost --stage prod --workload steady": _PLANNING,
     "headway worker --print-config": "tests/runtime/worker/test_effective.py",
+    "headway verify --stage local --before consumer": _PROMOTING,
+    "headway verify --stage local --after consumer": _PROMOTING,
+    "headway doctor --stage local": _PROMOTING,
+    "headway rollout fast-lane ready --stage local": _PROMOTING,
     "pip install -r requirements.txt": "tests/test_requirements.py",
     "cdk bootstrap": "operations/headway_ops/local/deploy.py",
     "cdk deploy 'dev/*'": "operations/headway_ops/local/deploy.py",

@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, TypeVar
 
 import boto3
@@ -29,7 +29,7 @@ class Connection:
     def __init__(
         self, stage: str, client: Callable[[str], Any], *, speed: float = 1.0, answered: Mapping[str, str] | None = None
     ) -> None:
-        self._stage, self._client, self.speed, self._answered = stage, client, speed, answered or {}
+        self._stage, self._client, self.speed, self._answered = stage, cache(client), speed, answered or {}
 
     @cached_property
     def producer(self) -> ProducerEnv:

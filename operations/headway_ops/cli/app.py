@@ -9,11 +9,26 @@ import typer
 
 from headway.contract import ContractError
 from headway.jobs.database import JobStoreError
-from headway_ops.cli import cost, database, demo, doctor, jobs, local, plan, ramp, simulate, verify, watch, worker
+from headway_ops.cli import (
+    cost,
+    database,
+    demo,
+    doctor,
+    jobs,
+    local,
+    plan,
+    ramp,
+    rollout,
+    simulate,
+    verify,
+    watch,
+    worker,
+)
 from headway_ops.costs import PricesError
 from headway_ops.local.errors import StageError
 from headway_ops.local.interrupts import raise_on_signals
 from headway_ops.ramp import CallLogError
+from headway_ops.rollout import RolloutError
 from headway_ops.simulate.workload import WorkloadError
 from stacks.loading import SettingsError
 
@@ -33,6 +48,7 @@ app.command()(watch.jobs)
 app.command()(watch.cancel)
 app.command()(watch.reconcile)
 app.add_typer(database.app, name="db")
+app.add_typer(rollout.app, name="rollout")
 app.command()(verify.verify)
 app.command()(doctor.doctor)
 app.command("simulate")(simulate.simulate_command)
@@ -47,7 +63,7 @@ def main() -> None:
     raise_on_signals()
     try:
         app()
-    except (SettingsError, ContractError, WorkloadError, PricesError, CallLogError) as error:
+    except (SettingsError, ContractError, WorkloadError, PricesError, CallLogError, RolloutError) as error:
         _fail(error, 3)
     except StageError as error:
         _fail(error, error.exit_code)

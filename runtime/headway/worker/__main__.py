@@ -1,7 +1,6 @@
 """``python -m headway.worker``: consumes one lane. Exit codes: 0 ended well, 3 configuration, 4 unreachable.
 
-It begins by writing what it runs with into its log, as one JSON line on stdout. With ``--print-config`` it prints that
-and consumes nothing; ``--json`` is for machines.
+With ``--print-config``, prints what it would run with, and consumes nothing; ``--json`` is for machines.
 """
 
 import argparse
@@ -13,7 +12,6 @@ import celery
 
 from headway.clock import StageClock
 from headway.contract import ContractError, DatabaseSecret, ModelSecret, WorkerEnv
-from headway.emf import write_line
 from headway.vision.plugins import PluginError, load_checks, load_splitter
 from headway.worker.app import create_app
 from headway.worker.boot import UnreachableError, check_surroundings
@@ -40,7 +38,6 @@ def main() -> int:
         log_to_stderr()
         app = create_app(resources)
         check_surroundings(env, database, resources.clock)
-        write_line(effective(app, env, os.environ).to_line())
     except (ContractError, PluginError, UnreachableError) as error:
         sys.stderr.write(f"headway.worker: {error}\n")
         return 4 if isinstance(error, UnreachableError) else 3

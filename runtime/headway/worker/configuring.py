@@ -7,15 +7,17 @@ headway.worker.configure(app, WorkerEnv.from_env(os.environ))
 import gc
 import inspect
 import logging
+import os
 from typing import Any
 
 import celery
-from celery.signals import worker_before_create_process
+from celery.signals import celeryd_after_setup, worker_before_create_process
 
 from headway.clock import StageClock
 from headway.contract import ContractError, WorkerEnv
+from headway.emf import write_line
 from headway.producer.routing import aliased
-from headway.worker.effective import ignored
+from headway.worker.effective import effective, ignored
 from headway.worker.guard import ProtectionGuard
 from headway.worker.health import PollWatch
 from headway.worker.lease import LeaseKeeper
@@ -56,11 +58,18 @@ def configure(app: celery.Celery, env: WorkerEnv, stop: Stop | None = None) -> N
     app.conf.update(worker_settings(env, StageClock(env.speed)))
     app.steps["consumer"].update({LeaseKeeper, OrderlyStop, PollWatch, ProtectionGuard})
     worker_before_create_process.connect(_freeze, dispatch_uid="headway")
+    celeryd_after_setup.connect(_report, dispatch_uid="headway")
     app.task_cls = "headway.worker.configuring:WorkerTask"
     if app.finalized:  # type: ignore[attr-defined]  # missing in the stubs
         app.Task.Request = _REQUEST
         for name, task in app.tasks.items():
             _refuse_coroutine(name, task.run)
+
+
+def _report(instance: Any, **_: Any) -> None:
+    """Write what the worker runs with into its log, as one JSON line, once everybody has had their say."""
+    if (setup := getattr(instance.app, "headway", None)) is not None:
+        write_line(effective(instance.app, setup.env, os.environ).to_line())
 
 
 def _freeze(**_: Any) -> None:
