@@ -55,6 +55,10 @@ nightly: setup
 snapshots: setup
 	@python -m pytest tests/stacks/test_snapshots.py --snapshot-update
 
+# Rewrites the GitHub workflow that promotes as the pipeline does, from the same list of steps.
+workflow: setup
+	@headway workflow > .github/workflows/deploy.yml
+
 synth: setup
 	@cdk synth --quiet
 

@@ -1,4 +1,4 @@
-"""The composition root: one deployment for each stage in stages.toml."""
+"""The composition root: one deployment for each stage in stages.toml, and what promotes them."""
 
 import os
 import sys
@@ -10,19 +10,22 @@ os.environ.setdefault("CDK_VALIDATION", "false")
 import aws_cdk as cdk
 
 from stacks.deployment import Deployment
-from stacks.loading import SettingsError, load_stages
+from stacks.loading import SettingsError, load_pipeline, load_stages
+from stacks.pipeline import PipelineStack
 
 
 def main() -> int:
     """Synthesize every stage; return 0, or 3 where the settings cannot be used."""
     try:
         stages = load_stages()
+        pipeline = load_pipeline(stages)
     except SettingsError as error:
         print(error, file=sys.stderr)  # noqa: T201  # the one line a person needs, without a traceback
         return 3
     app = cdk.App()
-    for name, settings in stages.items():
-        Deployment(app, name, settings=settings)
+    deployments = {name: Deployment(app, name, settings=settings) for name, settings in stages.items()}
+    if pipeline:
+        PipelineStack(app, "Pipeline", settings=pipeline, stages=stages, deployments=deployments)
     app.synth()
     return 0
 

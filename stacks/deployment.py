@@ -1,5 +1,7 @@
 """One stage: its stacks, in the order they are promoted."""
 
+import itertools
+
 import aws_cdk as cdk
 from constructs import Construct
 
@@ -7,6 +9,7 @@ from stacks.consumer import ConsumerStack
 from stacks.jobstore import JobStoreStack
 from stacks.network import NetworkStack
 from stacks.producer import ProducerStack
+from stacks.promotion import stacks_of
 from stacks.queues import QueueStack
 from stacks.settings import StageSettings
 
@@ -43,8 +46,12 @@ class Deployment(cdk.Stage):
             store=store,
             consumer=consumer,
         )
-        # Stacks that only share references deploy side by side; the promotion order is stated, not inferred.
-        for earlier in (queues, store):
-            consumer.add_stack_dependency(earlier)
-        producer.add_stack_dependency(consumer)
+        #: The stage's stacks in promotion order, by their short names.
+        self.promoted: dict[str, cdk.Stack] = dict(
+            zip(stacks_of(settings), filter(None, (network, queues, store, consumer, producer)), strict=True)
+        )
+        # Stacks that only share references deploy side by side; the promotion order is stated, not inferred. One after
+        # the other, each can be verified before the next begins.
+        for earlier, later in itertools.pairwise(self.promoted.values()):
+            later.add_stack_dependency(earlier)
         cdk.Tags.of(self).add("headway:stage", settings.name)

@@ -23,6 +23,7 @@ from headway_ops.cli import (
     verify,
     watch,
     worker,
+    workflow,
 )
 from headway_ops.costs import PricesError
 from headway_ops.local.errors import StageError
@@ -55,6 +56,7 @@ app.command("simulate")(simulate.simulate_command)
 app.command()(plan.plan)
 app.command()(ramp.ramp)
 app.command()(cost.cost)
+app.command("workflow")(workflow.workflow_command)
 app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(worker.worker)
 
 
