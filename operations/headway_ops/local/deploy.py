@@ -42,17 +42,28 @@ class Account:
     environment: Mapping[str, str]
 
 
-def deploy(stage: str, assembly: Path, account: Account, log: Path, ledger: Ledger) -> None:
-    """Bootstrap the account and deploy every stack of ``stage`` in order.
+def bootstrap(assembly: Path, account: Account, log: Path, ledger: Ledger) -> None:
+    """Bootstrap the account.
+
+    Raises:
+        UnreachableError: it failed.
+    """
+    _run(["bootstrap", f"aws://{account.number}/{account.region}", "--app", str(assembly)], account, log, ledger)
+
+
+def deploy(stacks: str, assembly: Path, account: Account, log: Path, ledger: Ledger) -> None:
+    """Deploy the stacks that a path such as ``local/*`` means, in order, and no others.
 
     Raises:
         UnreachableError: a deployment failed.
     """
-    bootstrap = ["bootstrap", f"aws://{account.number}/{account.region}", "--app", str(assembly)]
-    stacks = ["deploy", f"{stage}/*", "--app", str(assembly), "--require-approval", "never", "--method", "direct"]
-    for step in (bootstrap, stacks):
-        if _start(step, account.environment, log, ledger).wait():
-            raise UnreachableError(f"cdk {step[0]} failed: {_last_line(log)}; see {log}")
+    options = ["--app", str(assembly), "--exclusively", "--require-approval", "never", "--method", "direct"]
+    _run(["deploy", stacks, *options], account, log, ledger)
+
+
+def _run(step: Sequence[str], account: Account, log: Path, ledger: Ledger) -> None:
+    if _start(step, account.environment, log, ledger).wait():
+        raise UnreachableError(f"cdk {step[0]} failed: {_last_line(log)}; see {log}")
 
 
 def _start(arguments: Sequence[str], env: Mapping[str, str], log: Path, ledger: Ledger) -> "subprocess.Popen[bytes]":

@@ -31,8 +31,12 @@ Report = Callable[[str], None]
 
 
 @contextmanager
-def local_stage(settings: StageSettings, *, speed: float, seed: int, report: Report) -> Iterator[LocalStage]:
+def local_stage(
+    settings: StageSettings, *, speed: float, seed: int, report: Report, whole: bool = True
+) -> Iterator[LocalStage]:
     """Run a stage until the block ends; whatever an earlier run left behind is ended first.
+
+    Without ``whole`` the account is bootstrapped, and its stacks are left to be deployed one by one.
 
     Raises:
         StageError: it cannot be run as it is set up, or is running already.
@@ -47,7 +51,7 @@ def local_stage(settings: StageSettings, *, speed: float, seed: int, report: Rep
         _clear(directory)
         ledger = Ledger(directory / "processes")
         try:
-            stage = _start(running, settings, directory, ledger, speed=speed, seed=seed, report=report)
+            stage = _start(running, settings, directory, ledger, speed=speed, seed=seed, report=report, whole=whole)
             stage.record()
             yield stage
         finally:
@@ -66,6 +70,7 @@ def _start(
     speed: float,
     seed: int,
     report: Report,
+    whole: bool,
 ) -> LocalStage:
     """Start the stage's parts, each to be ended by ``running``; the synthesis goes on beside the others."""
     log, assembly = directory / "cdk.log", directory / "cdk.out"
@@ -81,7 +86,9 @@ def _start(
     report("deploying its stacks")
     began = time.monotonic()
     account = deploy.Account(number=emulator.account, region=emulator.region, environment=aws.environment(emulator))
-    deploy.deploy(settings.name, assembly, account, log, ledger)
+    deploy.bootstrap(assembly, account, log, ledger)
+    if whole:
+        deploy.deploy(f"{settings.name}/*", assembly, account, log, ledger)
     return LocalStage(
         name=settings.name,
         emulator=emulator,

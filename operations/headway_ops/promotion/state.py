@@ -1,9 +1,12 @@
 """What is deployed, as the promotion's rules see it."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
+from headway.contract import ReconcilerEnv
 from headway_ops.deployed import LANES, DeployedStage, Stack
+from headway_ops.deployed.lanes import read_queue
 from headway_ops.doctor.release import check_release
 from headway_ops.promotion.rules import Phase, Promotion, StackState
 
@@ -14,7 +17,7 @@ def promotion_of(stage: DeployedStage, templates: Mapping[str, Mapping[str, Any]
     for name, template in templates.items():
         short = name.removeprefix(f"headway-{stage.name}-")
         states[short] = _state(short, template, stage.stacks.get(short))
-    return Promotion(stacks=states, held={lane: found.queue.held for lane, found in stage.lanes.items()})
+    return Promotion(stacks=states, held=_held(stage))
 
 
 def lanes_of(short: str, template: Mapping[str, Any]) -> frozenset[str]:
@@ -29,6 +32,16 @@ def lanes_of(short: str, template: Mapping[str, Any]) -> frozenset[str]:
             return frozenset(_variables(template, "HEADWAY_LANE"))
         case _:
             return frozenset()
+
+
+def _held(stage: DeployedStage) -> Mapping[str, int]:
+    """Return what each lane holds, also one that only the consumer still knows: its queue is retained."""
+    held = {lane: found.queue.held for lane, found in stage.lanes.items()}
+    if "consumer" in stage.stacks:
+        known = ReconcilerEnv.from_env(json.loads(stage.stacks["consumer"].outputs["ReconcilerEnvironment"]))
+        for lane in known.queue_urls.keys() - held.keys():
+            held[lane] = read_queue(stage.client("sqs"), known.queue_urls[lane]).held
+    return held
 
 
 def _state(short: str, template: Mapping[str, Any], stack: Stack | None) -> StackState:
