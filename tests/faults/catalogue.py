@@ -1,4 +1,4 @@
-"""Forty faults by number and name, each with the tests that make it happen, or with where it belongs."""
+"""Forty faults by number and name, each with the tests that make it happen."""
 
 from dataclasses import dataclass
 
@@ -24,12 +24,11 @@ _LOOP = "tests/operations/loop/"
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
-    """One fault; ``tests`` are pytest node ids. Without any, ``elsewhere`` says what it waits for."""
+    """One fault; ``tests`` are pytest node ids."""
 
     number: int
     name: str
-    tests: tuple[str, ...] = ()
-    elsewhere: str = ""
+    tests: tuple[str, ...]
 
 
 CATALOGUE = (
@@ -211,7 +210,10 @@ CATALOGUE = (
     Fault(
         number=24,
         name="the consumer rolled back under new messages",
-        elsewhere="Messages of two versions against workers of two versions: comes with the promotion between stages.",
+        tests=(
+            "tests/runtime/test_releases.py::test_each_releases_worker_takes_each_releases_messages",
+            "tests/runtime/test_releases.py::test_both_releases_work_on_one_lane_at_once",
+        ),
     ),
     Fault(
         number=25,
@@ -333,5 +335,3 @@ CATALOGUE = (
         tests=("tests/constructs/test_alarms.py::test_in_flight_is_told_at_four_fifths_of_what_sqs_allows",),
     ),
 )
-
-AUTOMATED = tuple(fault for fault in CATALOGUE if fault.tests)

@@ -8,12 +8,12 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from headway_ops.local.project import PROJECT
-from tests.faults.catalogue import AUTOMATED, CATALOGUE, Fault
+from tests.faults.catalogue import CATALOGUE, Fault
 
 
 def run() -> dict[str, str]:
-    """Return "passed", "failed" or where it belongs, by each fault's number and name."""
-    named = sorted({test for fault in AUTOMATED for test in fault.tests})
+    """Return "passed" or "failed" by each fault's number and name."""
+    named = sorted({test for fault in CATALOGUE for test in fault.tests})
     with tempfile.TemporaryDirectory() as folder:
         results = Path(folder) / "results.xml"
         subprocess.run(
@@ -27,8 +27,6 @@ def run() -> dict[str, str]:
 
 
 def _outcome(fault: Fault, passed: dict[str, bool]) -> str:
-    if not fault.tests:
-        return fault.elsewhere
     return "passed" if all(passed.get(test, False) for test in fault.tests) else "failed"
 
 
