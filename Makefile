@@ -9,7 +9,7 @@ UV := $(BIN)/uv
 UVFLAGS := --quiet --require-hashes --no-progress
 
 .DEFAULT_GOAL := test
-.PHONY: setup demo test nightly lint audit snapshots synth bench-synth bench-gate bench-scaling bench-worker picture faults races bench-jobs bench-cancel lock clean
+.PHONY: setup demo test nightly lint audit image-test snapshots synth bench-synth bench-gate bench-scaling bench-worker picture faults races bench-jobs bench-cancel lock clean
 
 setup: .setup/npm .setup/emulator
 
@@ -68,6 +68,10 @@ bench-synth: setup
 # Every stage's templates against cdk-nag, cfn-lint, the permissions' table and the secret scan: out/audit/report.json.
 audit: setup
 	@python -m tests.audit
+
+# The worker image, built by buildah and run as ECS would, and its bill of materials: out/image/. Three minutes.
+image-test: setup
+	@python -m tests.image
 
 # Forty processes, then eighty, against one quota: writes out/gate/report.json. Four minutes.
 bench-gate: setup

@@ -18,7 +18,16 @@ class Deployment(cdk.Stage):
     """Infrastructure, then consumers, then producers: a message is never sent before something can take it."""
 
     def __init__(self, scope: Construct, id_: str, *, settings: StageSettings) -> None:
-        super().__init__(scope, id_, env=cdk.Environment(account=settings.account or None, region=settings.region))
+        boundary = settings.governance.permissions_boundary_arn
+        super().__init__(
+            scope,
+            id_,
+            env=cdk.Environment(account=settings.account or None, region=settings.region),
+            permissions_boundary=cdk.PermissionsBoundary.from_arn(boundary) if boundary else None,
+        )
+        if settings.governance.bootstrap_qualifier:
+            # Where every stack's synthesizer looks first (aws-cdk-lib, DefaultStackSynthesizer).
+            self.node.set_context("@aws-cdk/core:bootstrapQualifier", settings.governance.bootstrap_qualifier)
         prefix = f"headway-{settings.name}"
         network = (
             None
@@ -54,4 +63,5 @@ class Deployment(cdk.Stage):
         # the other, each can be verified before the next begins.
         for earlier, later in itertools.pairwise(self.promoted.values()):
             later.add_stack_dependency(earlier)
-        cdk.Tags.of(self).add("headway:stage", settings.name)
+        for name, value in {**settings.governance.tags, "headway:stage": settings.name}.items():
+            cdk.Tags.of(self).add(name, value)

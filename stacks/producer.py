@@ -9,8 +9,9 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
 from headway.contract import DRAWINGS_PREFIX, ProducerEnv, WebEnv
-from headway_cdk import WebService, acknowledge, allow, allow_objects
+from headway_cdk import WebService, acknowledge, allow, allow_objects, allow_opened
 from stacks.consumer import ConsumerStack
+from stacks.encryption import key_for
 from stacks.jobstore import JobStoreStack
 from stacks.queues import QueueStack
 from stacks.settings import StageSettings
@@ -41,6 +42,7 @@ class ProducerStack(cdk.Stack):
             lane.grant_send(self.role)
         allow_objects(self.role, "s3:PutObject", store.drawings, DRAWINGS_PREFIX)
         allow(self.role, "secretsmanager:GetSecretValue", store.database_secret.secret_arn)
+        allow_opened(self.role, store.database_secret)
         environment = ProducerEnv(
             stage=settings.name,
             region=self.region,
@@ -100,11 +102,15 @@ class ProducerStack(cdk.Stack):
         )
 
     def _token(self, settings: StageSettings) -> secretsmanager.ISecret:
+        key = key_for(self, settings)
         if settings.web.token_secret_arn:
-            return secretsmanager.Secret.from_secret_complete_arn(self, "WebToken", settings.web.token_secret_arn)
+            return secretsmanager.Secret.from_secret_attributes(
+                self, "WebToken", secret_complete_arn=settings.web.token_secret_arn, encryption_key=key
+            )
         token = secretsmanager.Secret(
             self,
             "WebToken",
+            encryption_key=key,
             description=f"The {settings.name} stage's web token, under token; a new one ends every session",
             generate_secret_string=secretsmanager.SecretStringGenerator(
                 generate_string_key="token",

@@ -4,6 +4,7 @@ import aws_cdk as cdk
 from constructs import Construct
 
 from headway_cdk import Lane
+from stacks.encryption import key_for
 from stacks.settings import StageSettings
 
 
@@ -12,6 +13,7 @@ class QueueStack(cdk.Stack):
 
     def __init__(self, scope: Construct, id_: str, *, settings: StageSettings, stack_name: str) -> None:
         super().__init__(scope, id_, stack_name=stack_name, termination_protection=settings.termination_protection)
+        key = key_for(self, settings)
         self.lanes = {
             name: Lane(
                 self,
@@ -23,6 +25,7 @@ class QueueStack(cdk.Stack):
                 dlq_retention_s=lane.dlq_retention_s,
                 max_receives=lane.max_receives,
                 max_message_bytes=lane.max_message_bytes,
+                encryption_key=key,
             )
             for name, (lane, _service) in settings.consumed_lanes.items()
         }

@@ -103,10 +103,11 @@ class Web(_Frozen):
 
 
 class JobStore(_Frozen):
-    """The PostgreSQL database: imported by its secrets, or created."""
+    """The PostgreSQL database: imported by its secrets, or created; and the drawings' bucket, likewise by its name."""
 
     secret_arn: str
     owner_secret_arn: str
+    drawings_bucket: str
     min_acu: float
     max_acu: float
     backup_retention_days: int
@@ -137,6 +138,20 @@ class Network(_Frozen):
     private_subnet_ids: list[str]
     max_azs: int
     nat_gateways: int
+
+
+class Governance(_Frozen):
+    """What an account's owners ask of every stack in it."""
+
+    permissions_boundary_arn: str
+    bootstrap_qualifier: str
+    tags: dict[str, str]
+
+
+class Encryption(_Frozen):
+    """The KMS key that encrypts messages, drawings, the database and created secrets, or AWS's own keys."""
+
+    key_arn: str
 
 
 class Cluster(_Frozen):
@@ -192,6 +207,8 @@ class StageSettings(_Frozen):
     job_store: JobStore
     reconciler: Reconciler
     alarms: Alarms
+    governance: Governance
+    encryption: Encryption
     network: Network
     cluster: Cluster
     image: Image

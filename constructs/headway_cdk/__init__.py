@@ -5,7 +5,7 @@ from headway_cdk.alarms import Alarms, WatchedLane
 from headway_cdk.backlog_publisher import BacklogPublisher
 from headway_cdk.backlog_scaling import BacklogScaling, ChangeInCapacity, ExactCapacity
 from headway_cdk.dashboard import Dashboard
-from headway_cdk.grants import allow, allow_objects
+from headway_cdk.grants import allow, allow_objects, allow_opened
 from headway_cdk.image import build_image, import_image
 from headway_cdk.job_store import AccessLogs, Drawings, JobDatabase
 from headway_cdk.lane_grants import LaneGrants
@@ -37,6 +37,7 @@ __all__ = [
     "acknowledge_open_arn",
     "allow",
     "allow_objects",
+    "allow_opened",
     "build_image",
     "create_vpc",
     "import_image",

@@ -4,6 +4,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_secretsmanager as secretsmanager
 
 from headway_cdk.acknowledged import acknowledge_open_arn
 
@@ -14,11 +15,26 @@ def allow(grantee: iam.IGrantable, action: str, *arns: str) -> None:
 
 
 def allow_objects(role: iam.IRole, action: str, bucket: s3.IBucket, *prefixes: str) -> None:
-    """Let ``role`` do one thing to the objects of ``bucket`` under each of ``prefixes``."""
+    """Let ``role`` do one thing to the objects of ``bucket`` under each of ``prefixes``, and use its key for that.
+
+    A reader decrypts, a writer asks for a data key ("Using server-side encryption with AWS KMS keys", S3 guide).
+    """
     arns = [bucket.arn_for_objects(f"{prefix}*") for prefix in prefixes]
     allow(role, action, *arns)
+    if bucket.encryption_key:
+        allow(role, "kms:GenerateDataKey" if action == "s3:PutObject" else "kms:Decrypt", bucket.encryption_key.key_arn)
     for arn in arns:
         acknowledge_open_arn(role, arn, "an object's key is not known before it is there; its prefix is")
+
+
+def allow_opened(role: iam.IRole, secret: secretsmanager.ISecret) -> None:
+    """Let ``role`` use the key that ``secret`` is encrypted with, where that is a key of one's own.
+
+    The CDK leaves this to the key's own policy, which an imported key's cannot be ("Amazon ECS task execution IAM
+    role": kms:Decrypt where a secret has a customer managed key).
+    """
+    if secret.encryption_key:
+        allow(role, "kms:Decrypt", secret.encryption_key.key_arn)
 
 
 def allow_unbound(role: iam.Role, action: str, *, where: dict[str, dict[str, str]]) -> None:

@@ -10,6 +10,7 @@ from constructs import Construct
 
 from headway.contract import Environment
 from headway_cdk.acknowledged import acknowledge, acknowledge_open_arn
+from headway_cdk.grants import allow_opened
 from headway_cdk.lane_grants import LaneGrants
 
 #: The uid and gid of the image's user; the only folder it can write is the /tmp volume.
@@ -83,10 +84,13 @@ def add_container(
         ),
     )
     container.add_mount_points(ecs.MountPoint(container_path=_WRITABLE, read_only=False, source_volume="tmp"))
+    starter = definition.obtain_execution_role()
+    for secret in secrets.values():
+        allow_opened(starter, secret)
     if environment.to_env():
         acknowledge(definition, "ECS2", "what a process is told in plain text is no secret; secrets come by key")
     acknowledge_open_arn(
-        definition.obtain_execution_role(),
+        starter,
         "*",
         "ecr:GetAuthorizationToken, which AWS binds to no resource; what it opens is bound to one repository",
     )

@@ -2,6 +2,7 @@
 
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_rds as rds
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
@@ -15,7 +16,8 @@ class JobDatabase(Construct):
     """Aurora Serverless v2 PostgreSQL that only members of ``clients`` reach.
 
     ``secret`` holds what opens it for whatever uses jobs, ``owner_secret`` what opens it for their migration.
-    ``min_acu`` and ``max_acu`` are Aurora capacity units. PostgreSQL 15 and later refuse connections without TLS by
+    ``min_acu`` and ``max_acu`` are Aurora capacity units. ``encryption_key``: for storage and secrets, instead of AWS's
+    own. PostgreSQL 15 and later refuse connections without TLS by
     default (rds.force_ssl = 1, "Security with Amazon Aurora PostgreSQL").
     """
 
@@ -29,6 +31,7 @@ class JobDatabase(Construct):
         max_acu: float = 8.0,
         backup_retention_days: int = 14,
         deletion_protection: bool = True,
+        encryption_key: kms.IKey | None = None,
     ) -> None:
         super().__init__(scope, id_)
         self.clients = ec2.SecurityGroup(self, "Clients", vpc=vpc, description="May connect to the job database")
@@ -39,11 +42,12 @@ class JobDatabase(Construct):
             writer=rds.ClusterInstance.serverless_v2("Writer"),
             serverless_v2_min_capacity=min_acu,
             serverless_v2_max_capacity=max_acu,
-            credentials=rds.Credentials.from_generated_secret("headway"),
+            credentials=rds.Credentials.from_generated_secret("headway", encryption_key=encryption_key),
             default_database_name="headway",
             vpc=vpc,
             vpc_subnets=data_subnets(vpc),
             storage_encrypted=True,
+            storage_encryption_key=encryption_key,
             backup=rds.BackupProps(retention=cdk.Duration.days(backup_retention_days)),
             copy_tags_to_snapshot=True,
             deletion_protection=deletion_protection,
@@ -55,7 +59,9 @@ class JobDatabase(Construct):
             raise AssertionError("a generated credential always has a secret")
         self.owner_secret: secretsmanager.ISecret = owner
         # The migration makes this login, with this password, and gives it the rights of the application.
-        application = rds.DatabaseSecret(self, "Application", username="headway_app_login", dbname="headway")
+        application = rds.DatabaseSecret(
+            self, "Application", username="headway_app_login", dbname="headway", encryption_key=encryption_key
+        )
         self.secret: secretsmanager.ISecret = application.attach(self.cluster)
         for held in (self.cluster, application):
             # ECS injects a secret as a task starts, and for good ("Pass Secrets Manager secrets", ECS guide).
@@ -68,15 +74,25 @@ class JobDatabase(Construct):
 class Drawings(s3.Bucket):
     """The bucket drawings are uploaded to: private, encrypted, TLS only, versioned and retained.
 
-    ``access_logs``: where S3 notes who asked for what.
+    ``access_logs``: where S3 notes who asked for what. ``encryption_key``: a KMS key instead of S3's own.
     """
 
-    def __init__(self, scope: Construct, id_: str, *, access_logs: s3.IBucket | None = None) -> None:
+    def __init__(
+        self,
+        scope: Construct,
+        id_: str,
+        *,
+        access_logs: s3.IBucket | None = None,
+        encryption_key: kms.IKey | None = None,
+    ) -> None:
         super().__init__(
             scope,
             id_,
             block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
-            encryption=s3.BucketEncryption.S3_MANAGED,
+            encryption=s3.BucketEncryption.KMS if encryption_key else s3.BucketEncryption.S3_MANAGED,
+            encryption_key=encryption_key,
+            # One data key for many objects, where each would otherwise be a call to KMS ("S3 Bucket Keys").
+            bucket_key_enabled=bool(encryption_key) or None,
             enforce_ssl=True,
             versioned=True,
             server_access_logs_bucket=access_logs,

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from stacks.rules.alarms import alarm_problems
+from stacks.rules.governance import governance_problems
 from stacks.rules.lanes import lane_problems, lease_problems
 from stacks.rules.problem import Problem
 from stacks.rules.reconciler import reconciler_problems
@@ -31,5 +32,6 @@ def problems(stage: "StageSettings") -> Iterator[Problem]:
     yield from reconciler_problems(stage)
     yield from alarm_problems(stage)
     yield from web_problems(stage)
+    yield from governance_problems(stage)
     yield from import_problems(stage)
     yield from laptop_problems(stage)

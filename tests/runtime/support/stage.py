@@ -146,6 +146,7 @@ class Stage:
         *,
         sqs_endpoint: str = "",
         surroundings: dict[str, str] | None = None,
+        command: Sequence[str] = (sys.executable, "-m", "headway.worker"),
         **values: Any,
     ) -> Iterator[Worker]:
         """Run a worker, with other variables around it if told so; it is killed at the end if it still runs."""
@@ -153,7 +154,7 @@ class Stage:
         out, log = self._directory / f"{name}.out", self._directory / f"{name}.log"
         env = self.worker_variables(lane, sqs_endpoint=sqs_endpoint, **values) | (surroundings or {})
         with out.open("wb") as stdout, log.open("wb") as stderr:
-            process = subprocess.Popen([sys.executable, "-m", "headway.worker"], env=env, stdout=stdout, stderr=stderr)
+            process = subprocess.Popen(command, env=env, stdout=stdout, stderr=stderr)
         try:
             yield Worker(process, out, log)
         finally:
