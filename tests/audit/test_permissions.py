@@ -1,109 +1,16 @@
-"""Who may do what to which ARN: the whole table, written out from what each role is there for."""
-
-from collections.abc import Iterable
+"""No role may do more than the table says, or less, and what the table may hold at all."""
 
 import pytest
 
 from stacks.loading import load_stage, load_stages
+from tests.audit.expected import Table, table
 from tests.audit.permissions import Permission, attached, permissions
 from tests.synth import Synthesized, stage, synthesize, varied
 
 STAGES = load_stages()
 
-#: What Kombu asks of a queue that it consumes (kombu/transport/SQS, `_get_bulk`, `basic_ack`, `basic_reject`).
-CONSUME = {"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility", "sqs:GetQueueAttributes"}
-#: And of one that it sends to.
-SEND = {"sqs:SendMessage", "sqs:GetQueueAttributes"}
-#: "Amazon ECS task execution IAM role": log lines, secrets by ARN, an image from ECR.
-LOG = {"logs:CreateLogStream", "logs:PutLogEvents"}
-READ_SECRET = {"secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret"}
-PULL = {"ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"}
-
 #: Actions without a resource of their own ("Actions, resources, and condition keys" for ECR, ECS and CloudWatch).
 UNBOUND = {"ecr:GetAuthorizationToken", "ecs:ListTasks", "cloudwatch:PutMetricData"}
-
-Row = dict[str, set[str]]
-Table = dict[str, Row]
-
-
-def each(arns: Iterable[str], actions: set[str]) -> Row:
-    """Return the same actions on each of several."""
-    return dict.fromkeys(arns, actions)
-
-
-def table(name: str) -> Table:
-    """Return what each role of a stage may do, by ARN; generated names are the constructs' own."""
-    settings = STAGES[name]
-    account = settings.account or "AccountId"
-    here = f"{settings.region}:{account}"
-    tasks = f"arn:Partition:ecs:{here}:task/Cluster/*"
-    if settings.job_store.secret_arn:
-        application, owner = settings.job_store.secret_arn, settings.job_store.owner_secret_arn
-    else:
-        application, owner = "DatabaseApplicationAttachment", "DatabaseClusterSecretAttachment"
-    model = settings.model.secret_arn or "ModelSecret"
-    token = settings.web.token_secret_arn or "WebToken"
-    repository = f"arn:Partition:ecr:{here}:repository/cdk-hnb659fds-container-assets-{account}-{settings.region}"
-    image = {} if settings.image.name else {repository: PULL, "*": {"ecr:GetAuthorizationToken"}}
-
-    def starts(logs: str, *secrets: str) -> Row:
-        return {logs: LOG, **each(secrets, READ_SECRET), **image}
-
-    blocks = {"Drawings/drawings/*": {"s3:GetObject"}, "Drawings/blocks/*": {"s3:GetObject", "s3:PutObject"}}
-    return {
-        # A split job's steps go to the heavy lane; only heavy work is protected.
-        "HeavyTaskTaskRole": {
-            "HeavyQueue": CONSUME | SEND,
-            "HeavyDeadLetters": {"sqs:SendMessage"},
-            tasks: {"ecs:UpdateTaskProtection", "ecs:GetTaskProtection"},
-            **blocks,
-        },
-        "FastTaskTaskRole": {
-            "FastQueue": CONSUME,
-            "FastDeadLetters": {"sqs:SendMessage"},
-            "HeavyQueue": SEND,
-            **blocks,
-        },
-        # It looks at the dead letters, and cannot delete one.
-        "ReconcilerTaskTaskRole": {
-            **each(("HeavyQueue", "FastQueue"), SEND),
-            **each(("HeavyDeadLetters", "FastDeadLetters"), {"sqs:ReceiveMessage"}),
-        },
-        "PublisherRole": {
-            **each(("HeavyQueue", "FastQueue"), {"sqs:GetQueueAttributes"}),
-            "HeavyService": {"ecs:DescribeServices"},
-            tasks: {"ecs:GetTaskProtection"},
-            "*": {"ecs:ListTasks", "cloudwatch:PutMetricData"},
-            "PublisherLogs": LOG,
-        },
-        "MigrationRole": {
-            "MigrationTask": {"ecs:RunTask"},
-            tasks: {"ecs:DescribeTasks"},
-            **each(("MigrationTaskTaskRole", "MigrationTaskExecutionRole"), {"iam:PassRole"}),
-            "MigrationFunctionLogs": LOG,
-        },
-        "ReconcilerStarter": {
-            "ReconcilerTask": {"ecs:RunTask"},
-            tasks: {"ecs:TagResource"},
-            **each(("ReconcilerTaskTaskRole", "ReconcilerTaskExecutionRole"), {"iam:PassRole"}),
-        },
-        # Whoever submits: sends, uploads, and never receives.
-        "Role": {
-            **each(("HeavyQueue", "FastQueue"), SEND),
-            "Drawings/drawings/*": {"s3:PutObject"},
-            application: {"secretsmanager:GetSecretValue"},
-        },
-        "WebTaskTaskRole": {
-            **each(("HeavyQueue", "FastQueue"), SEND),
-            "Drawings/drawings/*": {"s3:GetObject", "s3:PutObject"},
-        },
-        "HeavyTaskExecutionRole": starts("HeavyLogs", application, model),
-        "FastTaskExecutionRole": starts("FastLogs", application, model),
-        "ReconcilerTaskExecutionRole": starts("ReconcilerLogs", application),
-        "MigrationTaskExecutionRole": starts("MigrationLogs", application, owner),
-        "WebTaskExecutionRole": starts("WebLogs", application, token),
-        "VpcAllIAMRole": {"VpcAllLogGroup": LOG | {"logs:DescribeLogStreams"}},
-    }
 
 
 def found(built: Synthesized) -> Table:
@@ -117,7 +24,7 @@ def found(built: Synthesized) -> Table:
 @pytest.mark.parametrize("name", STAGES)
 def test_every_role_may_do_exactly_what_its_row_says(name: str) -> None:
     """No role more, no action more, no ARN more; and none fewer."""
-    assert found(stage(name)) == table(name)
+    assert found(stage(name)) == table(STAGES[name])
 
 
 @pytest.mark.parametrize("name", STAGES)
@@ -131,7 +38,7 @@ def test_without_the_fast_lane_no_role_knows_it() -> None:
     built = found(synthesize(varied(load_stage("prod"), fast_lane="off")))
     expected = {
         who: {arn: actions for arn, actions in row.items() if not arn.startswith("Fast")}
-        for who, row in table("prod").items()
+        for who, row in table(STAGES["prod"]).items()
         if not who.startswith("Fast")
     }
     assert built == expected

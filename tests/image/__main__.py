@@ -81,9 +81,9 @@ def _exercise(stage: Stage, image: buildah.Image) -> Report:
         found: Report = {
             "message": True,
             "uid": _uid(worker) == 10_001,
-            "healthy": _inside(image, worker, "python", "-m", "headway.worker.liveness") == 0,
-            "read_only": _inside(image, worker, "touch", "/app/headway/mark") != 0,
-            "tmp_is_writable": _inside(image, worker, "touch", "/tmp/mark") == 0,
+            "healthy": _inside(image, worker, "python", "-m", "headway.worker.liveness") == "",
+            "read_only": "Read-only file system" in _inside(image, worker, "touch", "/app/headway/mark"),
+            "tmp_is_writable": _inside(image, worker, "touch", "/tmp/mark") == "",
         }
         began = time.monotonic()
         code = worker.terminate(within_s=_STOP_TIMEOUT_S)
@@ -94,8 +94,11 @@ def _uid(worker: Worker) -> int:
     return Path(f"/proc/{worker.process.pid}").stat().st_uid
 
 
-def _inside(image: buildah.Image, worker: Worker, *arguments: str) -> int:
-    return subprocess.run(container.beside(image, worker.process.pid, arguments), check=False).returncode
+def _inside(image: buildah.Image, worker: Worker, *arguments: str) -> str:
+    """Run a command beside the worker; return what it complains of, or how it failed without a word."""
+    beside = container.beside(image, worker.process.pid, arguments)
+    run = subprocess.run(beside, capture_output=True, text=True, check=False)
+    return run.stderr or (f"exit code {run.returncode}" if run.returncode else "")
 
 
 if __name__ == "__main__":

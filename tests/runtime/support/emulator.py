@@ -12,10 +12,16 @@ from tests.runtime.support.waiting import until
 
 
 @contextlib.contextmanager
-def emulated_aws(directory: Path) -> Iterator[str]:
-    """Run the emulator with its files in ``directory`` and yield its endpoint."""
+def emulated_aws(directory: Path, *, authorizing: bool = False) -> Iterator[str]:
+    """Run the emulator with its files in ``directory`` and yield its endpoint.
+
+    ``authorizing``: it holds every request against the caller's policies; the key ``test`` is the account's root. It
+    speaks TLS then, with a certificate of its own (`certificate`), because the queues deny whatever comes without.
+    """
     port = free_port()
     settings = {"GATEWAY_PORT": str(port), "BIND_HOST": "127.0.0.1", "SFTP_ENABLED": "0", "LOG_LEVEL": "WARNING"}
+    if authorizing:
+        settings |= {"AUTH": "true", "USE_SSL": "1", "TMPDIR": str(directory)}
     process = spawn(
         [PROJECT / ".emulator" / "bin" / "python", "-m", "ministack"],
         env={"PATH": os.defpath, **settings},
@@ -25,6 +31,11 @@ def emulated_aws(directory: Path) -> Iterator[str]:
     )
     try:
         until(lambda: answers(port), what="emulator")
-        yield f"http://127.0.0.1:{port}"
+        yield f"{'https' if authorizing else 'http'}://127.0.0.1:{port}"
     finally:
         stop(process)
+
+
+def certificate(directory: Path) -> Path:
+    """Return what an authorizing emulator with its files in ``directory`` is to be trusted by."""
+    return directory / "ministack-tls" / "server.crt"
