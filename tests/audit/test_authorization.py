@@ -56,10 +56,11 @@ class Account:
     certificate: Path
     ids: Mapping[str, str]
 
-    def client(self, service: Any, **credentials: str) -> Any:
+    def client(self, service: Any, **credentials: Any) -> Any:
         """Return a client of the emulated account."""
-        where = {"region_name": REGION, "endpoint_url": self.endpoint, "verify": str(self.certificate)}
-        return boto3.client(service, **where, **credentials)
+        return boto3.client(
+            service, region_name=REGION, endpoint_url=self.endpoint, verify=str(self.certificate), **credentials
+        )
 
     def as_role(self, role: str) -> dict[str, str]:
         """Return the credentials that a task with the role is given."""
