@@ -101,7 +101,7 @@ class PipelineStack(cdk.Stack):
         )
 
     def _verifier(self, stage: StageSettings) -> str:
-        qualifier = cdk.DefaultStackSynthesizer.DEFAULT_QUALIFIER
+        qualifier = stage.governance.bootstrap_qualifier or cdk.DefaultStackSynthesizer.DEFAULT_QUALIFIER
         name = self._settings.verify_role or _LOOKUP_ROLE.format(
             qualifier=qualifier, account=stage.account, region=stage.region
         )

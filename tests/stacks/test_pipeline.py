@@ -24,14 +24,18 @@ SETTINGS = PipelineSettings(
     stages=["dev", "prod"],
     approve=["prod"],
 )
-#: Each stage in an account of its own.
+#: Each stage in an account of its own, one of them bootstrapped under a name of its own.
 ACCOUNTS = {"dev": "444455556666", "prod": "777788889999"}
+QUALIFIERS = {"dev": "team", "prod": ""}
 
 
 def stages() -> Mapping[str, StageSettings]:
     """Return the stages to promote, each with its account."""
     found = load_stages()
-    return {name: varied(found[name], account=account) for name, account in ACCOUNTS.items()}
+    return {
+        name: varied(found[name], account=account, governance__bootstrap_qualifier=QUALIFIERS[name])
+        for name, account in ACCOUNTS.items()
+    }
 
 
 @cache
@@ -92,6 +96,7 @@ def test_a_verification_runs_the_step_under_a_role_of_the_stages_account() -> No
     (spec,) = [spec for spec in builds if "--after consumer" in spec and "--stage prod" in spec]
     assert "headway verify --stage prod --after consumer --assembly cdk.out --no-canary" in spec
     assert "role/cdk-hnb659fds-lookup-role-777788889999-eu-west-1" in spec
+    assert any("role/cdk-team-lookup-role-444455556666-eu-west-1" in each for each in builds)
 
 
 def test_the_ids_are_those_of_the_stacks() -> None:
