@@ -199,6 +199,7 @@ class ConsumerStack(cdk.Stack):
             polling_interval_s=service.polling_interval_s,
             lazy_below=service.lazy_below,
             lazy_poll_s=service.lazy_poll_s,
+            publish_every_s=settings.scaling.publish_every_s,
             visibility_timeout_s=lane.visibility_timeout_s,
             lease_beat_s=service.lease_beat_s,
             soft_time_limit_s=service.soft_time_limit_s,

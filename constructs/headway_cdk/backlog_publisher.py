@@ -77,8 +77,8 @@ class BacklogPublisher(Construct):
             role=self.role,
             log_group=self.log_group,
             memory_size=256,
-            # Just under the schedule's minute, and one at a time: two beats never publish side by side.
-            timeout=cdk.Duration.seconds(58),
+            # Its last beat begins two seconds before the minute ends. One at a time: two never publish side by side.
+            timeout=cdk.Duration.seconds(62),
             reserved_concurrent_executions=1,
             # A late reading is a wrong reading: the next minute brings a new one.
             retry_attempts=0,
@@ -87,7 +87,9 @@ class BacklogPublisher(Construct):
         self.schedule = events.Rule(
             self,
             "Schedule",
-            schedule=events.Schedule.rate(cdk.Duration.minutes(1)),
+            # At the start of each minute, where a rate would count its minutes from when the rule was made: the beats
+            # keep to the alarms' periods, which are the clock's (headway.scaling.turns).
+            schedule=events.Schedule.cron(minute="*"),
             targets=[targets.LambdaFunction(self.function, retry_attempts=0, max_event_age=cdk.Duration.seconds(60))],
         )
 

@@ -18,6 +18,10 @@ class StageClock:
         """Return stage seconds since an arbitrary start; never goes back."""
         return time.monotonic() * self.speed
 
+    def epoch(self) -> float:
+        """Return stage seconds from the epoch: what the periods of alarms are counted by."""
+        return time.time() * self.speed
+
     async def sleep(self, stage_s: float) -> None:
         """Let ``stage_s`` stage seconds pass."""
         await asyncio.sleep(self.wall(stage_s))

@@ -183,6 +183,8 @@ class WorkerEnv(ProducerEnv):
     stop_timeout_s: int = 120
     protection: bool
     protection_min: int
+    #: How often the fleet is counted for its scaling; an idle worker takes no work while that goes on.
+    publish_every_s: int = 60
     model_base_url: str
     model_name: str
     model_timeout_s: int

@@ -36,9 +36,9 @@ def template() -> Template:
 
 
 def test_runs_each_minute_and_never_twice_at_once(template: Template) -> None:
-    """One invocation a minute, 58 s at most, one at a time, and a late one is dropped rather than repeated."""
-    template.has_resource_properties("AWS::Events::Rule", {"ScheduleExpression": "rate(1 minute)"})
-    template.has_resource_properties("AWS::Lambda::Function", {"Timeout": 58, "ReservedConcurrentExecutions": 1})
+    """One invocation a minute, at the clock's, one at a time, and a late one is dropped rather than repeated."""
+    template.has_resource_properties("AWS::Events::Rule", {"ScheduleExpression": "cron(* * * * ? *)"})
+    template.has_resource_properties("AWS::Lambda::Function", {"Timeout": 62, "ReservedConcurrentExecutions": 1})
     template.has_resource_properties(
         "AWS::Lambda::EventInvokeConfig", {"MaximumRetryAttempts": 0, "MaximumEventAgeInSeconds": 60}
     )

@@ -83,10 +83,12 @@ class ControlLoop:
     """The alarms, policies and targets of a stage, and the datapoints they look at.
 
     ``desired`` maps ``cluster/service`` to its desired count; the owner reads it after every step and writes it when
-    somebody else changed a service. All times are stage seconds.
+    somebody else changed a service. ``deploying`` are the services that the owner knows to be in a deployment. All
+    times are stage seconds.
     """
 
     desired: dict[str, int] = field(default_factory=dict)
+    deploying: set[str] = field(default_factory=set)
     _alarms: dict[str, _Alarm] = field(default_factory=dict)
     _policies: dict[str, _Policy] = field(default_factory=dict)
     _scalings: dict[str, Scaling] = field(default_factory=dict)
@@ -157,7 +159,9 @@ class ControlLoop:
         if known is None or known.service not in self._scalings:
             return
         before = self.desired[known.service]
-        after = self._scalings[known.service].apply(known.policy, breach=breach, capacity=before, now=now)
+        after = self._scalings[known.service].apply(
+            known.policy, breach=breach, capacity=before, now=now, deploying=known.service in self.deploying
+        )
         if after != before:
             self.desired[known.service] = after
             kind = "scale-out" if after > before else "scale-in"

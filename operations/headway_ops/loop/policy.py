@@ -93,11 +93,12 @@ class Scaling:
     out_added: int = 0
     in_until: float = -math.inf
 
-    def apply(self, policy: StepPolicy, *, breach: float, capacity: int, now: float) -> int:
+    def apply(self, policy: StepPolicy, *, breach: float, capacity: int, now: float, deploying: bool = False) -> int:
         """Return the new capacity, and remember the activity.
 
         During a scale-out cooldown only a larger scale-out acts, and only for the difference; a scale-in cooldown
-        blocks scale-ins and is cancelled by any scale-out.
+        blocks scale-ins and is cancelled by any scale-out. While a service is ``deploying`` nothing scales it in
+        (ECS developer guide, "Troubleshooting service auto scaling").
         """
         wanted = self.target.clamp(policy.capacity_after(breach, capacity))
         if wanted > capacity:
@@ -111,7 +112,7 @@ class Scaling:
             self.out_until = now + policy.cooldown_s
             self.in_until = -math.inf
             return wanted
-        if wanted < capacity and now >= self.in_until:
+        if wanted < capacity and now >= self.in_until and not deploying:
             self.in_until = now + policy.cooldown_s
             return wanted
         return capacity

@@ -77,6 +77,8 @@ class Consumer:
         if not worker.accepting:
             return
         worker.paused = False
+        if not worker.busy and self._polls.hushed(worker):
+            return
         for lane in self._lanes:
             while lane.waiting and worker.busy < self._slots and not worker.paused:
                 self._receive(worker, lane, lane.waiting.popleft(), self._random() * self._polling_s)

@@ -5,6 +5,7 @@ import random
 from collections.abc import Callable
 
 from headway.scaling import LaneCounts, Reading
+from headway.scaling.turns import READ_LEAD_S
 from headway_ops.simulate.conditions import Conditions
 from headway_ops.simulate.engine import Engine
 from headway_ops.simulate.lane import Lane
@@ -42,8 +43,8 @@ class Gauge:
         #: What was shown last, and what it was made of.
         self._reading: Reading
         self._seen: tuple[object, ...] = ()
-        # A schedule's minutes begin when it was made, not with the clock's.
-        self._phase = rng.uniform(0, _MINUTE_S)
+        # A rate's minutes begin when it was made; who takes turns keeps to the clock's, from which the run begins.
+        self._phase = 0.0 if looks.turns else rng.uniform(0, _MINUTE_S)
 
     def begin(self) -> None:
         """Start the schedule, a part of a minute in."""
@@ -57,7 +58,10 @@ class Gauge:
 
     def _plan(self, start: float) -> None:
         engine, conditions, random_ = self._engine, self._conditions, self._rng.random
-        at = start + (_between(conditions.schedule_delay_s, random_()) if self._looks.scheduled else 0.0)
+        if self._looks.turns:
+            at = start + self._looks.every_s - READ_LEAD_S
+        else:
+            at = start + (_between(conditions.schedule_delay_s, random_()) if self._looks.scheduled else 0.0)
         for _ in range(math.ceil(_MINUTE_S / self._looks.every_s)):
             if at >= 0:
                 look = _Look()

@@ -2,6 +2,7 @@
 
 import random
 
+from headway.scaling.turns import hush_left_s
 from headway.worker.protection import LINGER_S, Action, Admission, away_s
 from headway_ops.simulate.conditions import Conditions
 from headway_ops.simulate.consumer import Consumer
@@ -74,7 +75,11 @@ class Barrier:
             self._consumer.hand_back(holding, away_s(holding.message.receives))
 
     def _ask(self, worker: Worker) -> None:
-        if not worker.asking:
+        now, every_s = self._engine.now, self._service.publish_every_s
+        idle = not worker.busy and now >= worker.protected_until
+        if idle and every_s and (hush_s := hush_left_s(now, every_s)):
+            self._engine.after(hush_s, self._ask, worker)
+        elif not worker.asking:
             worker.asking = True
             self._engine.after(self._uniform(*self._protect_s), self._answer, worker)
 

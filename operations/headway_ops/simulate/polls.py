@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable
 
+from headway.scaling.turns import hush_left_s
 from headway_ops.simulate.engine import Engine
 from headway_ops.simulate.stage import ServiceShape
 from headway_ops.simulate.worker import Worker
@@ -13,6 +14,7 @@ class Polls:
 
     __slots__ = (
         "_engine",
+        "_every_s",
         "_lazy",
         "_lazy_below",
         "_lazy_poll_s",
@@ -29,6 +31,7 @@ class Polls:
         self._engine, self._random, self._look = engine, rng.random, look
         self._slots, self._wait_s = service.concurrency, service.wait_time_s
         self._lazy_below, self._lazy_poll_s = service.lazy_below, service.lazy_poll_s
+        self._every_s = service.publish_every_s
         #: In no order: ``Worker.place`` is where each stands.
         self._open: list[Worker] = []
         self._lazy: dict[str, Worker] = {}
@@ -44,6 +47,16 @@ class Polls:
             if not worker.looks:
                 worker.looks = True
                 self._engine.after(self._random() * self._lazy_poll_s, self._looked, worker)
+
+    def hushed(self, worker: Worker) -> bool:
+        """Return whether an idle worker must not look now, because the fleet is being counted; it looks after that."""
+        hush_s = hush_left_s(self._engine.now, self._every_s) if self._every_s and self._lazy_below else 0.0
+        if hush_s:
+            self.begin(worker)
+            if not worker.looks:
+                worker.looks = True
+                self._engine.after(hush_s + self._random() * self._lazy_poll_s, self._looked, worker)
+        return hush_s > 0
 
     def begin(self, worker: Worker) -> None:
         """Let a worker with a free slot poll, lazily where it holds little; one that does already goes on."""

@@ -64,6 +64,11 @@ class EcsService:
         self.under_busy_s = 0.0
         consumer.emptied = self._ended
 
+    @property
+    def publish_every_s(self) -> int:
+        """How often its tasks are counted, 0 where they take no turns with that."""
+        return self._shape.publish_every_s
+
     def begin(self) -> None:
         """Put the first tasks there, running and idle."""
         for _ in range(self.desired):

@@ -167,7 +167,7 @@ class Simulation:
 
     def _decide(self, _: object) -> None:
         service, now = self._services[0], self._engine.now
-        desired = self._controller.decide(now, service.desired)
+        desired = self._controller.decide(now, service.desired, deploying=service.deploying)
         if desired != service.desired:
             if self._sent and math.isnan(self._first_change_s):
                 self._first_change_s = now - self._first_s

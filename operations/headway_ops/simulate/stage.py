@@ -29,7 +29,8 @@ class LaneShape:
 class ServiceShape:
     """One lane's service. ``tasks`` is where it starts; percents are those of its deployments.
 
-    A worker that holds fewer than ``lazy_below`` messages looks for more only each ``lazy_poll_s``.
+    A worker that holds fewer than ``lazy_below`` messages looks for more only each ``lazy_poll_s``. Readings are taken
+    each ``publish_every_s``, in turns with idle tasks that look for work; 0 where nobody takes turns.
     """
 
     lane: LaneShape
@@ -43,6 +44,7 @@ class ServiceShape:
     protection_s: float
     lazy_below: int = 0
     lazy_poll_s: float = 0.0
+    publish_every_s: int = 0
     min_healthy_percent: int = 100
     max_percent: int = 200
     cpu_units: int = 1024
@@ -173,6 +175,7 @@ def _shape(
         polling_interval_s=worker.polling_interval_s,
         lazy_below=worker.lazy_below,
         lazy_poll_s=worker.lazy_poll_s,
+        publish_every_s=worker.publish_every_s if worker.protection else 0,
         lease_beat_s=worker.lease_beat_s,
         stop_timeout_s=worker.stop_timeout_s,
         protection_s=worker.protection_min * 60.0 if worker.protection else 0.0,

@@ -28,7 +28,11 @@ def varied(
     return dataclasses.replace(
         stage,
         heavy=dataclasses.replace(
-            stage.heavy, concurrency=plan.concurrency, max_inflight=plan.max_inflight, tasks=plan.min_tasks
+            stage.heavy,
+            concurrency=plan.concurrency,
+            max_inflight=plan.max_inflight,
+            tasks=plan.min_tasks,
+            publish_every_s=every_s,
         ),
         scaling=dataclasses.replace(
             scaling,

@@ -1,9 +1,12 @@
-"""When does each beat of a minute run? On marks counted from the minute's start, so that no delay adds up."""
+"""When does each beat of a minute run? Shortly before each period of the alarms ends: they act on fresh news."""
 
-import math
 from collections.abc import Callable
 
-_MINUTE_S = 60
+from headway.scaling.turns import next_reading
+
+#: The schedule invokes at the start of a minute, at most seconds late: a beat later than this belongs to the next
+#: invocation, which must not find this one still running.
+_LAST_S = 59.0
 
 
 def run_minute(
@@ -14,16 +17,18 @@ def run_minute(
     clock: Callable[[], float],
     sleep: Callable[[float], None],
 ) -> int:
-    """Call ``beat`` at each multiple of ``every_s`` stage seconds in one stage minute; return how many calls it made.
+    """Call ``beat`` at each reading's time in the stage minute that begins now; return how many calls it made.
 
-    ``clock`` and ``sleep`` count wall seconds, of which a stage minute has 60 / ``speed``. A mark that passed while
-    an earlier beat was still running is left out: two readings never share one period.
+    ``clock`` counts wall seconds from the epoch and ``sleep`` waits for some, of which a stage minute has 60 /
+    ``speed``. A time that passed while an earlier beat was still running is left out: two readings never share a
+    period.
     """
-    start, interval = clock(), every_s / speed
-    mark = calls = 0
-    while mark < _MINUTE_S // every_s:
-        sleep(max(0.0, start + mark * interval - clock()))
+    start = clock() * speed
+    mark, calls = next_reading(start, every_s), 0
+    while mark < start + _LAST_S:
+        sleep(max(mark / speed - clock(), 0.0))
         beat()
         calls += 1
-        mark = max(mark + 1, math.ceil((clock() - start) / interval))
+        # Half an interval on, so that no rounding finds the same mark again.
+        mark = next_reading(max(clock() * speed, mark + every_s / 2), every_s)
     return calls

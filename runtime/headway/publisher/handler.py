@@ -65,7 +65,7 @@ def handle(_event: Any, _context: Any) -> dict[str, int]:
         publisher.beat,
         every_s=publisher.env.publish_every_s,
         speed=publisher.env.speed,
-        clock=time.monotonic,
+        clock=time.time,
         sleep=time.sleep,
     )
     return {"beats": beats}

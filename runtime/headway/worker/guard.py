@@ -17,6 +17,7 @@ from celery.worker.consumer.tasks import Tasks
 
 from headway.emf import metric_line, write_line
 from headway.scaling.metrics import dimensions
+from headway.scaling.turns import hush_left_s
 from headway.worker.agent import AgentAnswer, set_protection
 from headway.worker.protection import Action, Admission, Protection, away_s
 
@@ -61,6 +62,7 @@ class ProtectionGuard(bootsteps.StartStopStep):
         if not self.enabled:
             return
         consumer.connection.transport.paused = self.paused
+        consumer.connection.transport.hush_s = lambda: self._clock.wall(self._hush_left_s())
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="protection", daemon=True)
             self._thread.start()
@@ -109,14 +111,17 @@ class ProtectionGuard(bootsteps.StartStopStep):
     def _run(self) -> None:
         while not self._over:
             with self._lock:
-                now = self._clock.monotonic()
-                self._protection = self._protection.seen(now, busy=self._busy())
+                now, busy = self._clock.monotonic(), self._busy()
+                self._protection = self._protection.seen(now, busy=busy)
                 action = self._protection.action(now)
+                tick_s = _TICK_S
+                if action is Action.ACQUIRE and not busy and (hush_s := self._hush_left_s()):
+                    action, tick_s = Action.WAIT, hush_s
                 if action is Action.RELEASE:
                     self._protection = self._protection.releasing(now)
             if action is not Action.WAIT:
                 self._carry_out(action)
-            self._wake.wait(self._clock.wall(_TICK_S, at_least=_MIN_TICK_S))
+            self._wake.wait(self._clock.wall(tick_s, at_least=_MIN_TICK_S))
             self._wake.clear()
 
     def _carry_out(self, action: Action) -> None:
@@ -149,6 +154,10 @@ class ProtectionGuard(bootsteps.StartStopStep):
             refused = {"ProtectionRefused": (MetricUnit.Count, 1.0)}
             write_line(metric_line(self._env.metric_namespace, whose, refused, {"reason": answer.reason}))
         return answer.done
+
+    def _hush_left_s(self) -> float:
+        """Return for how many stage seconds a task that holds nothing must not begin to: the fleet is being counted."""
+        return hush_left_s(self._clock.epoch(), self._env.publish_every_s)
 
     def _busy(self) -> int:
         connection = self._consumer.connection

@@ -42,6 +42,12 @@ class Polls(_AnyChannel):  # type: ignore[misc]  # see above
             self.connection.on_consuming()  # every slot is busy, or the worker waits for its protection
             self.hub.call_later(self.connection.polling_interval, self._schedule_queue, queue)
             return
+        if hush_s := self.connection.hush_s() if self._lazy and not self.connection.held else 0.0:
+            self.connection.on_consuming()
+            # Idle workers look one after the other, so that the first to find work takes all of it.
+            spread_s = random.random() * self.transport_options["lazy_poll_s"]  # noqa: S311  # no secret
+            self.hub.call_later(hush_s + spread_s, self._schedule_queue, queue)
+            return
         self.connection.open_polls[queue] = time.monotonic() + self.wait_time_seconds
         try:
             self._get_async(queue, self._get_message_estimate(), callback=promise(self._polled, (queue,)))

@@ -12,8 +12,9 @@ import dataclasses
 from dataclasses import dataclass
 from enum import Enum, auto
 
-#: After the last message a task stays protected this long: the next one may be a poll away.
-LINGER_S = 15.0
+#: After the last message a task stays protected this long: the next one may be a poll away, and a long poll that it
+#: opened while it was busy may bring one for up to 20 s (SQS's longest).
+LINGER_S = 25.0
 #: The first pause after a refusal, and the longest.
 _PAUSE_S = 5.0
 _PAUSE_CAP_S = 120.0

@@ -63,6 +63,8 @@ class Transport(_AnyTransport):  # type: ignore[misc]  # see above
         #: Failed polls in a row, by lane.
         self.poll_failures: dict[str, int] = {}
         self.paused: Callable[[], bool] = lambda: False
+        #: Wall seconds for which a worker that holds nothing must not ask for messages.
+        self.hush_s: Callable[[], float] = lambda: 0.0
         self.on_fatal: Callable[[str], None] = logger.critical
         #: Told of each answered poll, and of each that had no room.
         self.on_consuming: Callable[[], None] = lambda: None

@@ -104,6 +104,22 @@ def test_an_alarm_that_stays_on_acts_again_once_a_minute() -> None:
     assert changes == [(10, "4"), (70, "9")]
 
 
+def test_nothing_scales_in_while_a_deployment_runs() -> None:
+    """The guide: scale-in is off until the deployment has completed, and scale-out goes on."""
+    loop = stage()
+    loop.desired[SERVICE], loop.deploying = 6, {SERVICE}
+    for n in range(4):
+        publish(loop, 5 + n * 10, in_=2)
+    assert loop.desired[SERVICE] == 6
+    publish(loop, 45, out=8)
+    loop.step(51)
+    assert loop.desired[SERVICE] == 8
+    loop.deploying = set()
+    for n in range(5, 12):
+        publish(loop, 5 + n * 10, in_=2)
+    assert loop.desired[SERVICE] == 2
+
+
 def test_an_alarm_looks_at_its_own_dimensions_only() -> None:
     """Another stage's datapoint under the same name is another metric."""
     loop = stage()

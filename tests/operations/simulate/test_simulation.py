@@ -74,13 +74,15 @@ def test_nothing_is_lost_and_nothing_goes_over(
     """Whatever comes, also while the counts are stale.
 
     Every job that came is done; the calls in flight never pass the quota, and none meets a 429; no task is stopped by
-    a scale-in while it works, and nothing is handed to the dead letters; tasks were there for every call.
+    a scale-in while it works, no fewer tasks are desired than work, and nothing is handed to the dead letters; tasks
+    were there for every call.
     """
     outcome = simulate(workload, headway(prod), quota=prod.quota_calls, seed=seed, conditions=weather)
     assert (outcome.jobs_finished, outcome.jobs_failed, outcome.saturated) == (outcome.jobs, 0, False)
     assert outcome.peak_in_flight <= prod.quota_calls
     assert (outcome.over_quota, outcome.rate_limited) == (0, 0)
     assert (outcome.busy_stops, outcome.lost, outcome.dead_letters) == (0, 0, 0)
+    assert outcome.under_busy_s == 0
     assert outcome.task_h * prod.heavy.concurrency >= outcome.call_h
 
 

@@ -107,4 +107,4 @@ class FakeTime:
     """The two parts of the time module that the function uses, on a fake clock."""
 
     def __init__(self, clock: Clock) -> None:
-        self.monotonic, self.sleep = clock, clock.sleep
+        self.time, self.sleep = clock, clock.sleep

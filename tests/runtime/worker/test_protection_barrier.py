@@ -2,16 +2,18 @@
 
 from collections.abc import Iterator
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from headway.jobs import StepStatus
+from headway.worker.polls import Polls
 from tests.runtime.support.agent import AgentServer
 from tests.runtime.support.servers import serving
 from tests.runtime.support.stage import Stage
 from tests.runtime.support.waiting import until
 
-#: Stage seconds in a wall second: the linger of 15 s and the first pause of 5 s are over quickly.
+#: Stage seconds in a wall second: the linger of 25 s and the first pause of 5 s are over quickly.
 _SPEED = 10.0
 #: Durations that are still seconds at that speed.
 _LONG: dict[str, Any] = {"soft_time_limit_s": 600, "time_limit_s": 700, "model_timeout_s": 300, "speed": _SPEED}
@@ -112,3 +114,32 @@ def test_a_worker_off_ecs_says_so_once_and_works(stage: Stage) -> None:
         stage.send_step(step_id)
         until(lambda: stage.step_status(step_id) is StepStatus.SUCCEEDED, what="the step")
         assert worker.log.count("no ECS_AGENT_URI") == 1
+
+
+def test_an_idle_worker_begins_nothing_while_the_fleet_is_counted(stage: Stage, agent: AgentServer) -> None:
+    """With a reading every 5 s, whose hush is as long, it asks for neither protection nor messages; another one works.
+
+    Were it to begin between a reading and the scale-in that follows, fewer tasks would be desired than work.
+    """
+    step_id = stage.pending_step()
+    with stage.worker(protection=True, agent_uri=agent.url, publish_every_s=5, lazy_below=1, **_LONG) as hushed:
+        hushed.wait_until_ready()
+        with stage.worker() as other:
+            other.wait_until_ready()
+            stage.send_step(step_id)
+            until(lambda: stage.step_status(step_id) is StepStatus.SUCCEEDED, what="the step")
+        assert (agent.asked, hushed.log.count("received")) == ([], 0)
+
+
+def test_a_worker_that_holds_nothing_looks_when_the_hush_is_over() -> None:
+    """The poll is not sent, and comes again when the hush has passed, at a random time of the lazy pause after it."""
+    channel, later = Mock(_active_queues={"heavy"}, _lazy=True, wait_time_seconds=20), list[float]()
+    channel.connection = Mock(paused=lambda: False, held={}, hush_s=lambda: 3.0, open_polls={})
+    channel.transport_options = {"lazy_poll_s": 2.0}
+    channel.hub.call_later = lambda delay_s, *_: later.append(delay_s)
+    Polls._schedule_queue(channel, "heavy")
+    channel._get_async.assert_not_called()
+    assert 3.0 <= later[0] <= 5.0
+    channel.connection.held = {"handle": "url"}
+    Polls._schedule_queue(channel, "heavy")
+    channel._get_async.assert_called_once()

@@ -167,6 +167,7 @@ class Conductor:
         self._take_alarms()
         services = {_key(record): record for record in ecs._services.values() if record["status"] == "ACTIVE"}
         self._loop.desired.update({key: record["desiredCount"] for key, record in services.items()})
+        self._loop.deploying = {key for key, record in services.items() if len(record["deployments"]) > 1}
         for event in self._loop.step(self._clock.now()):
             self.journal.note(event.kind, event.subject, before=event.before, after=event.after)
             if event.kind == "alarm":

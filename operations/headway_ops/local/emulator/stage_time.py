@@ -9,17 +9,20 @@ import time
 from collections import Counter
 from typing import Any
 
+#: The schedule of what runs once a minute, from the clock's minute on. Here it runs from when the rule was made: a
+#: function's own start is minutes of stage time.
+_EVERY_MINUTE = "cron(* * * * ? *)"
 #: A visibility timeout is never shorter than this in wall seconds: a laptop's scheduler may hold a worker up for
 #: seconds, and its lease would lapse in the middle of its work.
 MIN_VISIBILITY_WALL_S = 6.0
 
 
 class StageTime:
-    """Stage seconds since the emulator started."""
+    """Stage seconds since the minute in which the emulator started, minutes counted from the epoch as alarms do."""
 
     def __init__(self, *, speed: float) -> None:
         self.speed = speed
-        self._start = time.monotonic()
+        self._start = time.monotonic() - time.time() * speed % 60 / speed
 
     def now(self) -> float:
         """Return the time in stage seconds."""
@@ -39,7 +42,7 @@ def install(eventbridge: Any, sqs: Any, clock: StageTime) -> None:
     parse_rate, collect = eventbridge._parse_rate_seconds, sqs._collect_msgs
 
     def rate(expression: str) -> float | None:
-        seconds = parse_rate(expression)
+        seconds = 60 if expression == _EVERY_MINUTE else parse_rate(expression)
         return None if seconds is None else clock.wall(seconds)
 
     def collect_messages(queue: dict[str, Any], count: int, timeout_s: float) -> Any:

@@ -28,6 +28,7 @@ def clairvoyant(stage: SimulatedStage) -> Policy:
         polling_interval_s=0.0,
         protection_s=0.0,
         lazy_below=0,
+        publish_every_s=0,
     )
     fast = dataclasses.replace(heavy, concurrency=_FAST_SLOTS)
     fleet = FleetShape(heavy=heavy, fast=fast, guard=Guard.NONE)
@@ -43,7 +44,7 @@ def oracle(stage: SimulatedStage) -> Policy:
         asked = min(max(math.ceil(reading.heavy.total / slots), plan.min_tasks), plan.cap)
         return max(asked, min(reading.protected, reading.desired))
 
-    heavy = dataclasses.replace(stage.heavy, polling_interval_s=0.0)
+    heavy = dataclasses.replace(stage.heavy, polling_interval_s=0.0, publish_every_s=0)
     fast = stage.fast and dataclasses.replace(stage.fast, polling_interval_s=0.0)
     fleet = FleetShape(heavy=heavy, fast=fast)
     return Policy(name="oracle", fleet=fleet, looks=_LOOKS, controller=lambda: Computed(need), under=_without_delay)

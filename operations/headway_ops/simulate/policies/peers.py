@@ -132,6 +132,7 @@ def _heavy(stage: SimulatedStage) -> ServiceShape:
         tasks=1,
         protection_s=3_600.0,
         lazy_below=0,
+        publish_every_s=0,
     )
 
 

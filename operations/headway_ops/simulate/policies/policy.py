@@ -11,11 +11,16 @@ from headway_ops.simulate.shape import FleetShape
 
 @dataclass(frozen=True, kw_only=True)
 class Looks:
-    """When a controller is shown a reading, and when it decides. ``scheduled``: EventBridge starts each minute's."""
+    """When a controller is shown a reading, and when it decides.
+
+    ``scheduled``: EventBridge starts each minute's. ``turns``: it reads before each period ends
+    (`headway.scaling.turns`).
+    """
 
     every_s: float
     decides_every_s: float
     scheduled: bool = True
+    turns: bool = False
 
 
 class Controller(Protocol):
@@ -24,7 +29,7 @@ class Controller(Protocol):
     def look(self, reading: Reading, cpu_percent: float, now: float) -> None:
         """Take a reading of the lanes and the heavy fleet, and the fleet's mean CPU."""
 
-    def decide(self, now: float, desired: int) -> int:
+    def decide(self, now: float, desired: int, *, deploying: bool = False) -> int:
         """Return the desired count, ``desired`` where it stays as it is."""
 
 

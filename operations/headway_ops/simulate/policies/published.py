@@ -31,9 +31,10 @@ class Published:
         for series, value in self._metrics:
             series.put(value(self._decision), now)
 
-    def decide(self, now: float, desired: int) -> int:
+    def decide(self, now: float, desired: int, *, deploying: bool = False) -> int:
         """Evaluate the alarms that are due."""
         self._loop.desired[self._service] = desired
+        self._loop.deploying = {self._service} if deploying else set()
         self._loop.step(now)
         return self._loop.desired[self._service]
 
@@ -55,6 +56,7 @@ def headway(stage: SimulatedStage) -> Policy:
         looks=Looks(
             every_s=scaling.publish_every_s,
             decides_every_s=min(alarm.evaluated_every_s for alarm in scaling.alarms),
+            turns=True,
         ),
         controller=lambda: Published(scaling),
     )
