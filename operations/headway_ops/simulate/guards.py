@@ -51,6 +51,7 @@ class Barrier:
         worker, now = holding.worker, self._engine.now
         if worker.busy == 1:
             worker.note(worker.protection.seen(now, busy=1))
+            self._renew(worker)  # it may have been due while the worker was idle
         match worker.protection.admission(now):
             case Admission.START:
                 self._consumer.start(holding, delay)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from headway_ops.simulate import Conditions, SimulatedStage, simulate
 from headway_ops.simulate.policies import headway, peers
+from headway_ops.simulate.variation import varied
 from headway_ops.simulate.workload import Deploy, JobShape, Phase, Workload, load_workload
 
 workloads = st.builds(
@@ -120,3 +121,13 @@ def test_a_saturated_run_ends_and_says_so(prod: SimulatedStage) -> None:
     assert outcome.saturated
     assert outcome.hours == 2
     assert outcome.findings[0].startswith("saturated: ")
+
+
+def test_protection_is_renewed_also_where_that_was_due_while_idle(prod: SimulatedStage) -> None:
+    """A protection of a minute over calls of seconds and of ten minutes: it has never lapsed where a call runs."""
+    alone = varied(prod, plan=dataclasses.replace(prod.scaling.plan, spare_slots=0, burst_beta=0, max_tasks=1))
+    brief = dataclasses.replace(alone, heavy=dataclasses.replace(alone.heavy, protection_s=60.0))
+    mixed = JobShape(blocks=(1, 1), calls=((1, 1.0),), recorded_call_s=(5.0, 20.0, 35.0, 600.0))
+    day = Workload(name="brief", phases=(Phase(minutes=8 * 60, jobs_per_min=0.3),), job=mixed)
+    samples = [sample for seed in range(9) for sample in simulate(day, headway(brief), quota=120, seed=seed).samples]
+    assert [sample for sample in samples if sample.calls and not sample.protected] == []
