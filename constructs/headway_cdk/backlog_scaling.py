@@ -17,7 +17,6 @@ from constructs import Construct
 
 from headway.scaling import ScalingPlan, Step, check_steps, metrics
 from headway.scaling.classic import change_in_capacity_steps
-from headway.scaling.plan import THRESHOLD
 
 _AT_LEAST = cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
 _AT_MOST = cloudwatch.ComparisonOperator.LESS_THAN_OR_EQUAL_TO_THRESHOLD
@@ -173,7 +172,7 @@ def _exact(plan: ScalingPlan, policy: ExactCapacity) -> tuple[_Direction, _Direc
             metric=metric,
             statistic=statistic,
             comparison=_AT_LEAST,
-            threshold=THRESHOLD,
+            threshold=plan.threshold,
             periods=periods,
             adjustment=scaling.AdjustmentType.EXACT_CAPACITY,
             cooldown_s=0,

@@ -38,6 +38,13 @@ def scaling_problems(stage: "StageSettings") -> Iterator[Problem]:
             fix="list 1..20 rising thresholds",
         )
         return
+    if scaling.policy == "classic" and not stage.services.heavy.min_tasks:
+        yield Problem(
+            field="services.heavy.min_tasks",
+            value=0,
+            bound=f"must be 1 or more: classic steps leave fewer than {out_at[0]:g} messages without a task",
+            fix='set 1, or scaling.policy = "exact"',
+        )
     if classic.in_at_backlog_per_task >= out_at[0]:
         yield Problem(
             field="scaling.classic.in_at_backlog_per_task",

@@ -49,7 +49,8 @@ def service_problems(path: str, service: "Service") -> Iterator[Problem]:
         )
     # SQS hides a message for 12 h at most, counted from its receive.
     yield from within(f"{path}.time_limit_s", service.time_limit_s, 1, 39_600, "SQS hides a message 12 h at most")
-    yield from within(f"{path}.min_tasks", service.min_tasks, 1, 1_000)
+    # A person waits for the fast lane, and nothing scales it.
+    yield from within(f"{path}.min_tasks", service.min_tasks, 1 if path.endswith("fast") else 0, 1_000)
     if service.max_tasks and service.min_tasks > service.max_tasks:
         yield Problem(
             field=f"{path}.min_tasks",

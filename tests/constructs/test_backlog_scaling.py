@@ -90,6 +90,17 @@ def test_exact_policy_sets_the_published_level_at_once(exact: Template, name: st
     ] + [{"MetricIntervalLowerBound": 6, "ScalingAdjustment": 7}]
 
 
+def test_a_fleet_may_scale_to_zero() -> None:
+    """From a value of a half, which says no task, to under one and a half: each step sets its own capacity."""
+    template = built(plan=dataclasses.replace(PLAN, min_tasks=0))
+    template.has_resource_properties("AWS::ApplicationAutoScaling::ScalableTarget", {"MinCapacity": 0})
+    for name in ("Out", "In"):
+        assert alarm(template, name)["Threshold"] == 0.5
+        first, second = policy(template, name)["StepScalingPolicyConfiguration"]["StepAdjustments"][:2]
+        assert (first["ScalingAdjustment"], first["MetricIntervalUpperBound"]) == (0, 0.5)
+        assert (second["ScalingAdjustment"], second["MetricIntervalUpperBound"]) == (1, 1.5)
+
+
 def test_large_fleets_keep_to_twenty_steps() -> None:
     """Twenty steps are the most a policy takes (Application Auto Scaling quotas); 150 tasks still reach their cap."""
     template = built(plan=dataclasses.replace(PLAN, quota_calls=1_200))

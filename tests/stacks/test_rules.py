@@ -103,7 +103,14 @@ REFUSED: list[tuple[dict[str, Any], str, str, str]] = [
         "must be 1..39_600 (SQS hides a message 12 h at most)",
         "set 39600",
     ),
-    ({"services__heavy__min_tasks": 0}, "services.heavy.min_tasks", "must be 1..1_000", "set 1"),
+    ({"services__heavy__min_tasks": -1}, "services.heavy.min_tasks", "must be 0..1_000", "set 0"),
+    ({"services__fast__min_tasks": 0}, "services.fast.min_tasks", "must be 1..1_000", "set 1"),
+    (
+        {"services__heavy__min_tasks": 0, "scaling__policy": "classic"},
+        "services.heavy.min_tasks",
+        "must be 1 or more: classic steps leave fewer than 5 messages without a task",
+        'set 1, or scaling.policy = "exact"',
+    ),
     ({"services__heavy__min_tasks": 5}, "services.heavy.min_tasks", "must not exceed max_tasks = 4", "set 4 or less"),
     (
         {"services__heavy__lease_beat_s": 61},

@@ -13,7 +13,7 @@ from headway_ops.simulate.variation import varied
 CHOICES: Mapping[str, tuple[Any, ...]] = {
     "concurrency": (4, 8, 16),
     "max_inflight": (1, 2),
-    "min_tasks": (1, 2, 4),
+    "min_tasks": (0, 1, 2, 4),
     "max_tasks": (0,),
     "spare_slots": (0.0, 4.0, 7.0, 12.0, 24.0),
     "burst_beta": (0.0, 0.5, 1.0, 2.0),

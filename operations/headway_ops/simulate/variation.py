@@ -23,7 +23,10 @@ def varied(
     if any(policy.adjustment is not Adjustment.EXACT for policy in scaling.policies.values()):
         raise StageError(f"stage = {stage.name!r}: scaling.policy is classic, which has no plan to vary; set exact")
     every_s = publish_every_s or scaling.publish_every_s
-    alarms = tuple(_published(alarm, every_s, recount=publish_every_s is not None) for alarm in scaling.alarms)
+    alarms = tuple(
+        dataclasses.replace(_published(alarm, every_s, recount=publish_every_s is not None), threshold=plan.threshold)
+        for alarm in scaling.alarms
+    )
     policies = {name: dataclasses.replace(policy, steps=plan.steps) for name, policy in scaling.policies.items()}
     return dataclasses.replace(
         stage,

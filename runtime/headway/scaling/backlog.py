@@ -35,11 +35,12 @@ class Reading:
 class Decision:
     """How many tasks the stage needs, and what to publish.
 
-    ``scale_out_to`` and ``scale_in_to`` are task counts, 0 where that direction has nothing to do;
+    ``scale_out_to`` and ``scale_in_to`` are task counts, 0 where that direction has nothing to do, and a half for no
+    task at all;
     ``backlog_per_task`` is waiting messages by running task.
     """
 
     need: int
     scale_out_to: int
-    scale_in_to: int
+    scale_in_to: float
     backlog_per_task: float

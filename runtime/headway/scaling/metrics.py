@@ -14,7 +14,7 @@ class Metric:
 
 #: Tasks to scale out to, 0 for "no".
 SCALE_OUT_TO = Metric(name="ScaleOutTo", unit="Count")
-#: Tasks to scale in to, 0 for "no".
+#: Tasks to scale in to, 0 for "no", a half for none at all.
 SCALE_IN_TO = Metric(name="ScaleInTo", unit="Count")
 #: Waiting messages by running task, as charts and the classic policy use it.
 BACKLOG_PER_TASK = Metric(name="BacklogPerTask", unit="Count")

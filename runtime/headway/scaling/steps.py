@@ -45,7 +45,8 @@ def rung_at_or_above(levels: Sequence[int], need: int) -> int:
 def exact_capacity_steps(levels: Sequence[int], *, threshold: float) -> tuple[Step, ...]:
     """Return one ExactCapacity step a level: a published level L sets the capacity to L.
 
-    The first step starts at the threshold and the last is unbounded, so every alarming value has an answer.
+    The first step starts at the threshold, whatever its level, and the last is unbounded: every alarming value has an
+    answer.
     """
     lowers = [0.0, *(level - threshold for level in levels[1:])]
     uppers: list[float | None] = [*lowers[1:], None]

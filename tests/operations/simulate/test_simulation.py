@@ -114,6 +114,23 @@ def test_equal_seeds_bring_equal_work_to_every_policy(prod: SimulatedStage, work
     assert abs(here.call_h - there.call_h) < 1e-6
 
 
+def test_a_fleet_that_went_to_zero_starts_within_one_publish(prod: SimulatedStage) -> None:
+    """Counts are true here: the first message is read within 10 s, acted on within 3 s, and a task starts in 30 to 90.
+
+    Every job is done, at rest there is no task, and the trickle costs less than with one task that always stands by.
+    """
+    none = varied(prod, plan=dataclasses.replace(prod.scaling.plan, min_tasks=0))
+    exact = Conditions(count_lag_s=(0.0, 0.0), stale_chance=0.0)
+    trickle = load_workload("trickle")
+    outcome = simulate(trickle, headway(none), quota=120, seed=1, conditions=exact)
+    assert outcome.first_change_s is not None
+    assert outcome.first_change_s <= 13
+    assert (outcome.jobs_finished, outcome.lost, outcome.under_busy_s) == (outcome.jobs, 0, 0)
+    assert ("desired", "0") in [(kind, value) for _, kind, value in outcome.changes]
+    assert outcome.heavy_wait_max_s < 13 + 90 + 10
+    assert outcome.task_h < simulate(trickle, headway(prod), quota=120, seed=1, conditions=exact).task_h
+
+
 def test_a_saturated_run_ends_and_says_so(prod: SimulatedStage) -> None:
     """Ten jobs a minute are 980 calls of 17.5 min at once for a quota of 120: the run ends when its drain does."""
     flood = Workload(name="flood", phases=(Phase(minutes=60, jobs_per_min=10),), drain_h=1)

@@ -13,19 +13,22 @@ from tests.synth import synthesize
 from tests.synth import varied as settings_with
 
 
-def test_a_varied_stage_equals_the_synthesized_one(prod: SimulatedStage) -> None:
+@pytest.mark.parametrize("min_tasks", [2, 0])
+def test_a_varied_stage_equals_the_synthesized_one(prod: SimulatedStage, min_tasks: int) -> None:
     """Another quota, bounds, slots, spare and cadence: the same values, alarm by alarm and step by step."""
     settings = settings_with(
         load_stage("prod"),
         services__heavy__concurrency=4,
-        services__heavy__min_tasks=2,
+        services__heavy__min_tasks=min_tasks,
         model__quota_calls=1_200,
         scaling__spare_slots=7.0,
         scaling__publish_every_s=60,
         scaling__in_periods=2,
     )
     synthesized = stage_from("prod", read(synthesize(settings).folder))
-    plan = dataclasses.replace(prod.scaling.plan, concurrency=4, min_tasks=2, quota_calls=1_200, spare_slots=7.0)
+    plan = dataclasses.replace(
+        prod.scaling.plan, concurrency=4, min_tasks=min_tasks, quota_calls=1_200, spare_slots=7.0
+    )
     assert varied(prod, plan=plan, publish_every_s=60) == synthesized
 
 

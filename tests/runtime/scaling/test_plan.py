@@ -40,7 +40,7 @@ plans = st.builds(
     concurrency=st.integers(1, 64),
     max_inflight=st.integers(1, 8),
     quota_calls=st.integers(512, 5_000),  # at least one task of 64 x 8 calls
-    min_tasks=st.just(1),
+    min_tasks=st.integers(0, 1),
     max_tasks=st.integers(0, 200),
     calls_per_job=st.floats(0, 20),
     spare_slots=st.floats(0, 50),
@@ -96,6 +96,20 @@ EXAMPLES = [
 def test_worked_example(seen: Reading, decided: Decision) -> None:
     """Need = ceil((backlog + coming + spare + beta x sqrt(backlog)) / slots a task), within its bounds."""
     assert PLAN.decide(seen) == decided
+
+
+def test_a_fleet_may_go_to_zero_and_its_first_message_starts_a_task() -> None:
+    """At rest it needs none, which is published as a half; one message, waiting or about to be sent, needs a task."""
+    plan = dataclasses.replace(PLAN, min_tasks=0)
+    assert plan.decide(reading(desired=1)) == Decision(need=0, scale_out_to=0, scale_in_to=0.5, backlog_per_task=0.0)
+    assert plan.decide(reading(desired=0, running=0)) == Decision(
+        need=0, scale_out_to=0, scale_in_to=0, backlog_per_task=0.0
+    )
+    assert plan.decide(reading(1, desired=0, running=0)).scale_out_to == 1  # (1 + 4 + 2 x 1) / 8
+    assert plan.decide(reading(fast=1, desired=0, running=0)).scale_out_to == 2  # (5.6 + 4) / 8
+    assert plan.decide(reading(desired=2, protected=1)).scale_in_to == 1
+    covered = [(step.lower, step.upper, step.adjustment) for step in plan.steps[:3]]
+    assert (plan.threshold, covered) == (0.5, [(0.0, 0.5, 0), (0.5, 1.5, 1), (1.5, 2.5, 2)])
 
 
 @given(plan=plans, seen=readings)
