@@ -2,6 +2,8 @@
 
 import math
 import random
+from collections.abc import Callable, Iterable
+from functools import partial
 from statistics import fmean, stdev
 
 from headway_ops.simulate.calls import Calls
@@ -19,6 +21,8 @@ from headway_ops.simulate.workload import Job
 #: Student's t for 19 degrees of freedom, two-sided 95%.
 T_19 = 2.093
 REPLICATIONS = 20
+#: The built-in ``map``, or a pool's.
+Map = Callable[[Callable[[int], float], Iterable[int]], Iterable[float]]
 
 
 def erlang_c_wait(servers: int, load: float) -> float:
@@ -85,7 +89,11 @@ class MMc:
             self.engine.stop()
 
 
-def mean_wait(servers: int, load: float, customers: int) -> tuple[float, float]:
-    """Return the mean wait over replications, and half the width of its 95% interval."""
-    means = [MMc(servers, load, customers, seed).run().mean_s for seed in range(REPLICATIONS)]
+def mean_wait(servers: int, load: float, customers: int, *, each: Map = map) -> tuple[float, float]:
+    """Return the mean wait over replications, and half the width of its 95% interval; ``each`` may run them at once."""
+    means = list(each(partial(_replication, servers, load, customers), range(REPLICATIONS)))
     return fmean(means), T_19 * stdev(means) / math.sqrt(REPLICATIONS)
+
+
+def _replication(servers: int, load: float, customers: int, seed: int) -> float:
+    return MMc(servers, load, customers, seed).run().mean_s

@@ -11,7 +11,9 @@ import os
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from headway_ops.simulate import SimulatedStage, stage_from
@@ -71,10 +73,11 @@ def scaling_goals(table: Table, roomy: dict[str, Interval]) -> Iterator[Goal]:
 
 def erlang_goals(customers: int) -> Iterator[Goal]:
     """Yield by how many half widths each interval's mean is off Erlang C: 1 is the edge."""
-    for servers, load in ERLANG_POINTS:
-        mean, half = mean_wait(servers, load, customers)
-        off = abs(mean - erlang_c_wait(servers, load)) / half
-        yield Goal(name=f"M/M/{servers} at {load}: off Erlang C, half widths", goal=1.0, reached=off)
+    with ProcessPoolExecutor(JOBS) as pool:
+        for servers, load in ERLANG_POINTS:
+            mean, half = mean_wait(servers, load, customers, each=pool.map)
+            off = abs(mean - erlang_c_wait(servers, load)) / half
+            yield Goal(name=f"M/M/{servers} at {load}: off Erlang C, half widths", goal=1.0, reached=off)
 
 
 def night_goals(nights: FleetDays) -> Iterator[Goal]:
@@ -110,13 +113,16 @@ def main() -> int:
     stage = stage_from("prod", of_stage("prod"))
     seeds = tuple(HELD_OUT)[: 2 if QUICK else None]
     study = Study(stage=stage, seeds=seeds, workers=JOBS)
-    table, measured = study.table(), dict[str, float]()
-    goals = [
-        *scaling_goals(table, study.roomy()),
-        *erlang_goals(40_000),
-        *night_goals(fleet_days(stage, FLEET_DAYS, JOBS)),
-        *speed_goals(stage, measured),
-    ]
+    say, measured = partial(_say, began), dict[str, float]()
+    say("speed, alone on the machine")
+    speeds = list(speed_goals(stage, measured))
+    say("every policy under every workload")
+    table, roomy = study.table(), study.roomy()
+    say("Erlang C")
+    waits = list(erlang_goals(40_000))
+    say(f"{FLEET_DAYS:,} fleet-days")
+    nights = fleet_days(stage, FLEET_DAYS, JOBS)
+    goals = [*scaling_goals(table, roomy), *waits, *night_goals(nights), *speeds]
     report = {
         "goals": [
             {"name": goal.name, "goal": goal.goal, "reached": round(goal.reached, 4), "met": goal.met} for goal in goals
@@ -141,6 +147,10 @@ def main() -> int:
         sys.stdout.write(f"{verdict:7} {goal.name}: {goal.reached:,.4g} {side} {goal.goal:,.4g}\n")
     sys.stdout.write(f"report  {OUT / 'report.json'}, {report['took_s']} s\n")
     return 0 if all(goal.met for goal in goals) else 1
+
+
+def _say(began: float, what: str) -> None:
+    sys.stderr.write(f"{time.monotonic() - began:5.0f} s  {what}\n")
 
 
 if __name__ == "__main__":

@@ -53,12 +53,9 @@ class Study:
         """Return the measures of a burst where the quota is ten times as high, and the fleet's cap with it."""
         plan = dataclasses.replace(self.stage.scaling.plan, quota_calls=ROOMY_QUOTA)
         stage = varied(self.stage, plan=plan)
-        burst = load_workload("burst")
-        runs, bounds = (
-            [simulate(burst, policy(stage), quota=ROOMY_QUOTA, seed=seed) for seed in self.seeds]
-            for policy in (headway, clairvoyant)
-        )
-        return compare(runs, bounds)
+        pairs = [(index, seed) for index in range(2) for seed in self.seeds]
+        found = _each(partial(_roomy, stage), pairs, self.workers)
+        return compare(found[: len(self.seeds)], found[len(self.seeds) :])
 
     def _runs(self, workload: str, policies: int) -> dict[str, list[Outcome]]:
         run = partial(_run, self, workload)
@@ -117,6 +114,12 @@ def _run(study: Study, workload: str, pair: tuple[int, int]) -> Outcome:
     index, seed = pair
     outcome = simulate(load_workload(workload), study.policies()[index], quota=study.stage.quota_calls, seed=seed)
     return dataclasses.replace(outcome, samples=[], changes=[])
+
+
+def _roomy(stage: SimulatedStage, pair: tuple[int, int]) -> Outcome:
+    index, seed = pair
+    policy = (headway, clairvoyant)[index](stage)
+    return simulate(load_workload("burst"), policy, quota=ROOMY_QUOTA, seed=seed)
 
 
 def _night(stage: SimulatedStage, nights: list[Workload], pair: tuple[int, int]) -> Outcome:

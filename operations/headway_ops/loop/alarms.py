@@ -73,9 +73,14 @@ class AlarmSpec:
         """How many periods back the evaluation looks."""
         return self.evaluation_periods + EXTRA_PERIODS
 
+    @property
+    def compare(self) -> Callable[[float, float], bool]:
+        """What tells whether a value, beside the threshold, is outside of it."""
+        return _COMPARISONS[self.comparison]
+
     def breaches(self, value: float) -> bool:
         """Return whether ``value`` is outside the threshold."""
-        return _COMPARISONS[self.comparison](value, self.threshold)
+        return self.compare(value, self.threshold)
 
 
 def evaluate(spec: AlarmSpec, window: Sequence[float | None], current: AlarmState) -> AlarmState:

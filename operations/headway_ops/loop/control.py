@@ -34,10 +34,22 @@ class Event:
 class _Alarm:
     """An alarm at work. What its definition says is looked up once: an alarm is asked every few seconds for months."""
 
-    __slots__ = ("_calm", "_range_s", "breached", "breaches", "due", "every_s", "invoked", "spec", "state")
+    __slots__ = (
+        "_calm",
+        "_range_s",
+        "breached",
+        "compare",
+        "due",
+        "every_s",
+        "invoked",
+        "spec",
+        "state",
+        "threshold",
+    )
 
     def __init__(self, spec: AlarmSpec) -> None:
-        self.spec, self.breaches, self.every_s = spec, spec.breaches, spec.evaluated_every_s
+        self.spec, self.every_s = spec, spec.evaluated_every_s
+        self.compare, self.threshold = spec.compare, spec.threshold
         self.state = AlarmState.INSUFFICIENT_DATA
         #: When it is evaluated next, and when it last invoked its actions.
         self.due = self.invoked = -math.inf
@@ -68,7 +80,7 @@ class Series:
         while points[0][0] < at - self.reach_s:
             points.popleft()
         for alarm in self.alarms:
-            if alarm.breaches(value) and at > alarm.breached:
+            if alarm.compare(value, alarm.threshold) and at > alarm.breached:
                 alarm.breached = at
 
 
@@ -186,5 +198,5 @@ class ControlLoop:
             series = self._series[alarm.spec.metric]
             series.alarms.append(alarm)
             series.reach_s = max(series.reach_s, (alarm.spec.range_periods + 1) * alarm.spec.period_s)
-            breaches = (at for at, value in series.points if alarm.breaches(value))
+            breaches = (at for at, value in series.points if alarm.spec.breaches(value))
             alarm.breached = max(breaches, default=alarm.breached)

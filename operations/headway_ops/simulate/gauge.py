@@ -57,17 +57,18 @@ class Gauge:
         self._engine.at(max(start, self._engine.now), self._minute, start + _MINUTE_S)
 
     def _plan(self, start: float) -> None:
-        engine, conditions, random_ = self._engine, self._conditions, self._rng.random
+        engine, conditions, random_, now = self._engine, self._conditions, self._rng.random, self._engine.now
         if self._looks.turns:
             at = start + self._looks.every_s - READ_LEAD_S
         else:
-            at = start + (_between(conditions.schedule_delay_s, random_()) if self._looks.scheduled else 0.0)
+            at = start + (self._rng.uniform(*conditions.schedule_delay_s) if self._looks.scheduled else 0.0)
         for _ in range(math.ceil(_MINUTE_S / self._looks.every_s)):
             if at >= 0:
                 look = _Look()
-                lag_s = conditions.stale_s if random_() < conditions.stale_chance else conditions.count_lag_s
-                engine.at(max(at - _between(lag_s, random_()), engine.now), self._count_waiting, look)
-                engine.at(max(at - _between(lag_s, random_()), engine.now), self._count_held, look)
+                low, high = conditions.stale_s if random_() < conditions.stale_chance else conditions.count_lag_s
+                for count in (self._count_waiting, self._count_held):
+                    true_at = at - low - (high - low) * random_()
+                    engine.at(true_at if true_at > now else now, count, look)
                 engine.at(at, self._read, look)
             at += self._looks.every_s
 
@@ -93,7 +94,3 @@ class Gauge:
                 deploying=service.deploying,
             )
         self._show(self._reading)
-
-
-def _between(bounds: tuple[float, float], share: float) -> float:
-    return bounds[0] + (bounds[1] - bounds[0]) * share

@@ -161,9 +161,9 @@ class Simulation:
             self._engine.stop()
 
     def _look(self, reading: Reading) -> None:
-        slots = max(reading.running * self._heavy.slots, 1)
-        cpu = self._conditions.busy_cpu_percent * min(reading.heavy.in_flight / slots, 1.0)
-        self._controller.look(reading, cpu, self._engine.now)
+        slots, busy = reading.running * self._heavy.slots, reading.heavy.in_flight
+        share = busy / slots if busy < slots else float(busy > 0)
+        self._controller.look(reading, self._conditions.busy_cpu_percent * share, self._engine.now)
 
     def _decide(self, _: object) -> None:
         service, now = self._services[0], self._engine.now
