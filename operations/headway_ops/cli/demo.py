@@ -31,7 +31,7 @@ def demo(
     jobs: Annotated[int, typer.Option(min=1, max=500, help="Drawings in the burst.")] = 20,
     late: Annotated[int, typer.Option(min=0, max=100, help="Interactive drawings sent while the fleet is busy.")] = 4,
     seed: Annotated[int, typer.Option(help="Which drawings, latencies and start times.")] = 1,
-    out: Annotated[Path, typer.Option(help="Where report.json and report.html go.")] = Path("out/demo"),
+    out: Annotated[Path, typer.Option(help="Where report.json, report.html and events.jsonl go.")] = Path("out/demo"),
 ) -> None:
     """Deploy a whole stage here, send a burst of drawings through it, and check every result."""
     began = time.monotonic()
@@ -47,7 +47,9 @@ def demo(
             view.show(snapshot, stage)
 
         report = run(running, settings, plan, began=began, show=show)
+        events = running.events()
     report.write(out / "report.json")
+    (out / "events.jsonl").write_text("".join(f"{json.dumps(event)}\n" for event in events), encoding="utf-8")
     film.page(report).write(out / "report.html")
     if as_json:
         sys.stdout.write(json.dumps(dataclasses.asdict(report)) + "\n")

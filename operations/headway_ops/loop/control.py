@@ -138,6 +138,10 @@ class ControlLoop:
         """Return where a metric's datapoints go."""
         return self._series[metric]
 
+    def scales(self, metric: MetricKey) -> bool:
+        """Return whether a scaling policy acts on a metric."""
+        return any(action in self._policies for alarm in self._series[metric].alarms for action in alarm.spec.actions)
+
     def put(self, metric: MetricKey, value: float, at: float) -> None:
         """Record one datapoint."""
         self._series[metric].put(value, at)

@@ -72,6 +72,8 @@ class Conductor:
         """Record a datapoint at the present stage time."""
         with self._lock:
             self._loop.put(metric, value, self._clock.now())
+            if self._loop.scales(metric):
+                self.journal.note("published", metric.name, value=value)
 
     def add_target(self, service: str, target: Target) -> None:
         """Take a service's bounds."""
