@@ -169,7 +169,11 @@ class Conductor:
         self._take_alarms()
         services = {_key(record): record for record in ecs._services.values() if record["status"] == "ACTIVE"}
         self._loop.desired.update({key: record["desiredCount"] for key, record in services.items()})
-        self._loop.deploying = {key for key, record in services.items() if len(record["deployments"]) > 1}
+        self._loop.deploying = {
+            key
+            for key, record in services.items()
+            if any(task.revision != _revision(record) for task in self._fleet.of(key))
+        }
         for event in self._loop.step(self._clock.now()):
             self.journal.note(event.kind, event.subject, before=event.before, after=event.after)
             if event.kind == "alarm":
@@ -186,7 +190,7 @@ class Conductor:
         percents, now = record.get("deploymentConfiguration", {}), self._clock.now()
         service = Service(
             desired=record["desiredCount"],
-            revision=ecs._task_defs[ecs._resolve_td_key(record["taskDefinition"])]["taskDefinitionArn"],
+            revision=_revision(record),
             min_healthy_percent=int(percents.get("minimumHealthyPercent", 100)),
             max_percent=int(percents.get("maximumPercent", 200)),
         )
@@ -213,6 +217,10 @@ def _show_alarm(name: str, before: str, after: str) -> None:
     reason = "evaluated by the control-loop model"
     cloudwatch._alarms[name].update(StateValue=after, StateReason=reason, StateUpdatedTimestamp=int(time.time()))
     cloudwatch._record_history(name, before, after, reason)
+
+
+def _revision(service: dict[str, Any]) -> str:
+    return str(ecs._task_defs[ecs._resolve_td_key(service["taskDefinition"])]["taskDefinitionArn"])
 
 
 def _key(service: dict[str, Any]) -> str:
