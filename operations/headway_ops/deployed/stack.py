@@ -19,9 +19,10 @@ class Resource:
 
 @dataclass(frozen=True)
 class Stack:
-    """A deployed stack; ``resources`` by logical id."""
+    """A deployed stack; ``resources`` by logical id. ``life``: what tells it from an earlier stack of its name."""
 
     name: str
+    life: str
     status: str
     template: Mapping[str, Any]
     resources: Mapping[str, Resource]
@@ -66,6 +67,8 @@ def read_stack(cloudformation: Any, name: str) -> Stack | None:
     }
     return Stack(
         name=name,
+        # The last group of the UUID in arn:aws:cloudformation:region:account:stack/name/uuid.
+        life=described["StackId"].rpartition("-")[2],
         status=described["StackStatus"],
         template=template,
         resources={

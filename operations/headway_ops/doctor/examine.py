@@ -6,13 +6,11 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from headway_ops.deployed import DeployedService, DeployedStage
+from headway_ops.deployed.access import closed
 from headway_ops.doctor import grants, lanes, loop, release, secrets, services, workers
 from headway_ops.doctor.finding import Diagnosis, Finding, Row
 from headway_ops.doctor.intended import intended
 from stacks.settings import StageSettings
-
-#: Answers that say who asks may not see, and nothing about the stage.
-_CLOSED = ("AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "AuthorizationError")
 
 
 def examine(settings: StageSettings, templates: Mapping[str, Any], stage: DeployedStage) -> Diagnosis:
@@ -64,7 +62,7 @@ def examine(settings: StageSettings, templates: Mapping[str, Any], stage: Deploy
         try:
             findings += check()
         except ClientError as error:
-            if error.response["Error"]["Code"] not in _CLOSED:
+            if not closed(error):
                 raise
             notices.append(f"{what} could not be looked at: {error}")
     return Diagnosis(list(_rows(settings, stage, reports)), list(dict.fromkeys(findings)), notices)

@@ -35,10 +35,14 @@ class StackState:
 
 @dataclass(frozen=True, kw_only=True)
 class Promotion:
-    """A stage on its way: its stacks by short name, and the messages that each lane holds."""
+    """A stage on its way: its stacks by short name, the messages that each lane holds, and the queues left behind.
+
+    ``retained``: the names of queues that a removed lane has left, by the lane that would make one of the same name.
+    """
 
     stacks: Mapping[str, StackState]
     held: Mapping[str, int] = field(default_factory=dict)
+    retained: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, stack: str) -> StackState:
         """Return a stack's state."""
@@ -56,6 +60,10 @@ class Promotion:
                     yield f"{sender} still sends to lane {lane}: deploy it with fast_lane = 'ready' first"
             if self.held.get(lane, 0):
                 yield f"lane {lane} still holds {self.held[lane]} messages: wait until they are done"
+
+        for lane in sorted((lanes - self.of(stack).lanes) & self.retained.keys() if stack == "queues" else ()):
+            name = self.retained[lane]
+            yield f"lane {lane}: queue {name} was retained: adopt it by cdk import, or set lanes.{lane}.queue_name"
 
     def missing(self, stacks: Iterable[str]) -> Iterator[str]:
         """Yield what is missing of stacks that are to be in place; one that a stage has none of is none to miss."""

@@ -25,7 +25,7 @@ def by_settings(settings: StageSettings) -> Iterator[str]:
             )
 
 
-def by_tasks(services: Mapping[str, DeployedService], now: dt.datetime) -> Iterator[str]:
+def by_tasks(services: Mapping[str, DeployedService]) -> Iterator[str]:
     """Yield a line for each service that still waits for protected tasks, with what ends first, and for its breaker."""
     for where, service in services.items():
         old = [task for task in service.tasks if task.protected_until and task.definition_arn != service.serving.arn]

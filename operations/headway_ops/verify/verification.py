@@ -1,10 +1,12 @@
 """What a step of the promotion must have proven before the next one begins."""
 
-import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from botocore.exceptions import ClientError
+
 from headway_ops.deployed import DeployedStage
+from headway_ops.deployed.access import closed
 from headway_ops.doctor import Finding, examine
 from headway_ops.doctor.examine import by_part
 from headway_ops.doctor.lanes import check_lanes
@@ -40,54 +42,75 @@ def verify_after(subject: Subject, stack: str, *, canary: bool) -> Verification:
     refused = [Finding("out-of-order", stack, says) for says in state.missing(STACKS[: STACKS.index(stack) + 1])]
     if refused:
         return _sorted(refused)
-    said = subject.patience.until_well(lambda: list(_CHECKS[stack](subject, subject.again())))
+    said = subject.patience.until_well(lambda: [*_said(_CHECKS[stack], subject)])
     if canary and not any(isinstance(each, Finding) for each in said):
-        said += _CANARIES[stack](subject, subject.again()) if stack in _CANARIES else ()
+        said += _said([_CANARIES[stack]] if stack in _CANARIES else (), subject)
     return _sorted(said)
 
 
-def _network(subject: Subject, stage: DeployedStage) -> Iterator[Said]:
-    """A network that has settled is all that the next stacks ask for."""
-    yield from ()
+def _said(checks: "Sequence[_Check]", subject: Subject) -> Iterator[Said]:
+    """Run each check on one look; one that the caller has no right to is said, and the others go on."""
+    stage = subject.again()
+    for check in checks:
+        try:
+            yield from list(check(subject, stage))
+        except ClientError as error:
+            if not closed(error):
+                raise
+            yield f"not everything of {stage.name} could be looked at: {error}"
 
 
-def _queues(subject: Subject, stage: DeployedStage) -> Iterator[Said]:
+def _lanes(subject: Subject, stage: DeployedStage) -> Iterator[Said]:
     yield from check_lanes(subject.settings, stage.lanes)
-    yield from queues.consumer_grants(stage)
 
 
-def _consumer(subject: Subject, stage: DeployedStage) -> Iterator[Said]:
-    templates = {name: body for name, body in subject.templates.items() if not name.endswith("-producer")}
-    found = examine(subject.settings, templates, stage)
-    parts = {where: service for where, service in by_part(stage).items() if service.lane}
-    yield from (finding for finding in found.findings if finding.where not in ("web", "producer"))
-    yield from found.notices
-    for where, service in parts.items():
-        yield from consumer.rolled_out(service, where)
-    yield from consumer.fresh_metric(subject, stage)
-    yield from consumer.protected_once(stage)
-    yield from jobstore.migrations(stage)
-    yield from outlive.by_settings(subject.settings)
-    yield from outlive.by_tasks(parts, dt.datetime.now(dt.UTC))
-
-
-def _producer(subject: Subject, stage: DeployedStage) -> Iterator[Said]:
+def _whole(subject: Subject, stage: DeployedStage) -> Iterator[Said]:
     found = examine(subject.settings, subject.templates, stage)
     yield from found.findings
     yield from found.notices
+
+
+def _consuming(subject: Subject, stage: DeployedStage) -> Iterator[Said]:
+    """The examination without what the next step is yet to deploy."""
+    templates = {name: body for name, body in subject.templates.items() if not name.endswith("-producer")}
+    found = examine(subject.settings, templates, stage)
+    yield from (finding for finding in found.findings if finding.where not in ("web", "producer"))
+    yield from found.notices
+
+
+def _workers_rolled_out(_subject: Subject, stage: DeployedStage) -> Iterator[Said]:
+    for lane, service in stage.workers.items():
+        yield from consumer.rolled_out(service, lane)
+
+
+def _all_rolled_out(_subject: Subject, stage: DeployedStage) -> Iterator[Said]:
     for where, service in by_part(stage).items():
         yield from consumer.rolled_out(service, where)
 
 
-#: What each step looks at until all is well; then what it sends through.
-_CHECKS: Mapping[str, Callable[[Subject, DeployedStage], Iterator[Said]]] = {
-    "network": _network,
-    "queues": _queues,
-    "jobstore": jobstore.store,
-    "consumer": _consumer,
-    "producer": _producer,
+def _outlived(subject: Subject, stage: DeployedStage) -> Iterator[Said]:
+    yield from outlive.by_settings(subject.settings)
+    yield from outlive.by_tasks(stage.workers)
+
+
+_Check = Callable[[Subject, DeployedStage], Iterator[Said]]
+#: What each step looks at until all is well; a network that has settled is all that the next stacks ask for.
+_CHECKS: Mapping[str, Sequence[_Check]] = {
+    "network": (),
+    "queues": (_lanes, lambda _subject, stage: queues.consumer_grants(stage)),
+    "jobstore": (jobstore.store,),
+    "consumer": (
+        _consuming,
+        _workers_rolled_out,
+        consumer.fresh_metric,
+        lambda _subject, stage: consumer.protected_once(stage),
+        lambda _subject, stage: jobstore.migrations(stage),
+        _outlived,
+    ),
+    "producer": (_whole, _all_rolled_out),
 }
-_CANARIES: Mapping[str, Callable[[Subject, DeployedStage], Iterator[Said]]] = {
+#: What each step then sends through.
+_CANARIES: Mapping[str, _Check] = {
     "queues": lambda _subject, stage: queues.canaries(stage),
     "producer": lambda subject, _stage: producer.canary_job(subject),
 }

@@ -31,6 +31,11 @@ from tests.operations.cli.running import HEADWAY, environment, headway
         (["doctor"], 4, "stage local is not running: headway up --stage local starts it"),
         (["verify", "--after", "queues"], 4, "stage local is not running: headway up --stage local starts it"),
         (["doctor", "--stage", "nowhere"], 3, "stage = 'nowhere': unknown; stages.toml has dev, staging, prod, local"),
+        (
+            ["rollout", "fast-lane", "off", "--stage", "prod"],
+            3,
+            "fast_lane = 'on': goes to 'off' one step at a time; set 'ready', deploy it, then go on",
+        ),
         (["submit", "drawing.png"], 4, "stage local is not running: headway up --stage local starts it"),
     ],
 )
@@ -56,6 +61,7 @@ def test_a_refusal_is_one_line_with_its_exit_code(arguments: list[str], code: in
         ["verify"],
         ["verify", "--after", "queues", "--before", "consumer"],
         ["verify", "--after", "bucket"],
+        ["rollout", "fast-lane", "sideways"],
         ["db"],
     ],
 )
@@ -69,6 +75,12 @@ def test_a_deployed_stage_without_credentials_is_unreachable(tmp_path: Path) -> 
     done = headway("status", "--stage", "dev", state=tmp_path)
     assert (done.returncode, done.stderr.count("\n")) == (4, 1)
     assert done.stderr.startswith("headway: stage dev cannot be reached: ")
+
+
+def test_a_switch_that_is_there_already_is_fine(tmp_path: Path) -> None:
+    """Nothing is changed, and it says so."""
+    done = headway("rollout", "fast-lane", "on", "--stage", "prod", state=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "headway: fast_lane of prod is 'on' already\n")
 
 
 def test_down_without_a_stage_is_fine(tmp_path: Path) -> None:
@@ -134,5 +146,18 @@ def test_the_help_names_every_command(tmp_path: Path) -> None:
     ).stdout
     assert all(
         command in shown
-        for command in ("demo", "up", "down", "submit", "status", "simulate", "plan", "ramp", "cost", "worker")
+        for command in (
+            "demo",
+            "up",
+            "down",
+            "submit",
+            "status",
+            "simulate",
+            "plan",
+            "ramp",
+            "cost",
+            "worker",
+            "verify",
+            "doctor",
+        )
     )

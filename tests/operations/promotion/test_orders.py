@@ -6,7 +6,6 @@ templates go through the cdk command in this order, with real workers, tests/ope
 """
 
 import random
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -15,7 +14,7 @@ import pytest
 
 from headway_ops.local import aws
 from headway_ops.local.emulator.config import EmulatorConfig
-from headway_ops.local.ports import free_port
+from tests.operations.promotion.account import bare_account
 from tests.operations.promotion.shop import LEVELS, STACKS, Shop
 
 pytestmark = pytest.mark.timeout(400)
@@ -27,24 +26,8 @@ STEPS = 14
 
 @pytest.fixture(scope="module")
 def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatorConfig]:
-    """An emulated account; no task is ever started in it."""
-    config = EmulatorConfig(
-        account="000000000000",
-        region="us-east-1",
-        port=free_port(),
-        agent_port=free_port(),
-        web_port=free_port(),
-        speed=60,
-        task_start_min_s=0,
-        task_start_max_s=0,
-        schedule_min_wall_s=0.0,
-        seed=1,
-        python=sys.executable,
-        hosts={},
-        secrets={},
-        directory=str(tmp_path_factory.mktemp("account")),
-    )
-    with aws.emulator(config):
+    """An account of this module's own."""
+    with bare_account(tmp_path_factory.mktemp("account")) as config:
         yield config
 
 
@@ -96,6 +79,17 @@ def test_no_legal_order_loses_a_message(account: EmulatorConfig) -> None:
 def test_without_the_rules_the_same_orders_lose_messages(account: EmulatorConfig) -> None:
     """The first ten, taken as they come: somewhere messages are left in a lane that nobody reads."""
     assert sum(walk(shop, chance, guarded=False)["lost"] for shop, chance in shops(account, "bold", 10)) > 0
+
+
+def test_a_lane_that_has_left_its_queue_behind_must_adopt_it(account: EmulatorConfig) -> None:
+    """CloudFormation makes no second queue of one name: asked before, the step names the queue and two ways out."""
+    ((shop, _),) = shops(account, "again", 1)
+    for level in ("ready", "off"):
+        for stack in STACKS:
+            shop.deploy(stack, level)
+    (refused,) = shop.refusals("queues", "ready")
+    assert refused.startswith("lane fast: queue headwaylocalqueues-Fast-")
+    assert refused.endswith(" was retained: adopt it by cdk import, or set lanes.fast.queue_name")
 
 
 def test_a_refused_step_changes_nothing(account: EmulatorConfig) -> None:

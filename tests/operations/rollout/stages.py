@@ -3,16 +3,15 @@
 import dataclasses
 from typing import Any
 
-from headway_ops.deployed import Definition, DeployedService, DeployedStage
+from headway_ops.deployed import DeployedStage
 from headway_ops.promotion import Phase, Promotion, StackState
-
-_DEFINITION = Definition("arn:task-definition/fast:1", {"HEADWAY_LANE": "fast"}, {}, "arn:role/fast", "", "")
+from tests.operations.services import service
 
 
 class _Stage(DeployedStage):
     def __init__(self, running: int | None) -> None:
         super().__init__("dev", _no_client)
-        self.services = () if running is None else (_service(running),)
+        self.services = () if running is None else (service("fast", running=running),)
 
 
 def stage(running: int | None = None) -> DeployedStage:
@@ -33,23 +32,5 @@ def promotion(*, held: int = 0, sends: frozenset[str] = frozenset()) -> Promotio
     return Promotion(stacks=stacks, held={"fast": held, "heavy": 3})
 
 
-def _service(running: int) -> DeployedService:
-    return DeployedService(
-        logical_id="FastService",
-        lane="fast",
-        cluster="cluster",
-        name="fast",
-        asked=_DEFINITION,
-        serving=_DEFINITION,
-        desired=1,
-        running=running,
-        rollout="COMPLETED",
-        deployments=1,
-        failed_tasks=0,
-        began=None,
-        tasks=(),
-    )
-
-
-def _no_client(service: str) -> Any:
-    raise AssertionError(f"{service} was asked")
+def _no_client(name: str) -> Any:
+    raise AssertionError(f"{name} was asked")
