@@ -16,7 +16,7 @@ from stacks.settings import PipelineSettings, StageSettings
 
 #: The role that `cdk bootstrap` makes for reading an account (aws-cdk, bootstrap-template.yaml, LookupRole).
 _LOOKUP_ROLE = "cdk-{qualifier}-lookup-role-{account}-{region}"
-_SETUP = ("python3 -m venv .venv", "make setup")
+_SETUP = "make setup"
 _TOOLS = 'export PATH="$PWD/.venv/bin:$PWD/node_modules/.bin:$PATH"'
 
 
@@ -43,7 +43,7 @@ class PipelineStack(cdk.Stack):
             settings.repository, settings.branch, connection_arn=settings.connection_arn
         )
         self._synth = pipelines.ShellStep(
-            "Synth", input=self._source, install_commands=list(_SETUP), commands=[_TOOLS, "cdk synth --quiet"]
+            "Synth", input=self._source, install_commands=[_SETUP], commands=[_TOOLS, "cdk synth --quiet"]
         )
         self.pipeline = pipelines.CodePipeline(
             self,
@@ -91,7 +91,7 @@ class PipelineStack(cdk.Stack):
             step.name,
             input=self._source,
             additional_inputs={"cdk.out": self._synth},
-            install_commands=list(_SETUP),
+            install_commands=[_SETUP],
             commands=[
                 _TOOLS,
                 f"printf '{profile}' > aws.config",

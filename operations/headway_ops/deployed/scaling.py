@@ -9,11 +9,10 @@ from headway_ops.deployed.stack import Stack
 
 @dataclass(frozen=True)
 class Alarm:
-    """An alarm, whether its actions are carried out, and what they are."""
+    """An alarm, how many actions its template gives it, and those that it has; none where they are disabled."""
 
     logical_id: str
-    name: str
-    enabled: bool
+    asked: int
     actions: Sequence[str]
 
 
@@ -60,10 +59,16 @@ def read_scaling(clients: Any, stack: Stack) -> DeployedScaling:
 
 
 def _alarms(cloudwatch: Any, stack: Stack) -> Sequence[Alarm]:
-    names = {alarm.physical_id: logical_id for logical_id, alarm in stack.of("AWS::CloudWatch::Alarm")}
-    pages = cloudwatch.get_paginator("describe_alarms").paginate(AlarmNames=list(names)) if names else ()
-    return [
-        Alarm(names[alarm["AlarmName"]], alarm["AlarmName"], alarm["ActionsEnabled"], alarm.get("AlarmActions", ()))
+    wanted = dict(stack.of("AWS::CloudWatch::Alarm"))
+    names = [alarm.physical_id for alarm in wanted.values()]
+    pages = cloudwatch.get_paginator("describe_alarms").paginate(AlarmNames=names) if names else ()
+    live = {
+        alarm["AlarmName"]: alarm.get("AlarmActions", ())
         for page in pages
         for alarm in page["MetricAlarms"]
+        if alarm["ActionsEnabled"]
+    }
+    return [
+        Alarm(logical_id, len(alarm.properties.get("AlarmActions", ())), live.get(alarm.physical_id, ()))
+        for logical_id, alarm in wanted.items()
     ]

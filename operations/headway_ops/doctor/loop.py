@@ -33,15 +33,15 @@ def _publisher(settings: StageSettings, scaling: DeployedScaling) -> Iterator[Fi
 
 
 def _alarms(scaling: DeployedScaling) -> Iterator[Finding]:
-    alarms = {alarm.logical_id: alarm for alarm in scaling.alarms}
+    for alarm in scaling.alarms:
+        if len(alarm.actions) < alarm.asked:
+            says = f"{len(alarm.actions)} of its {alarm.asked} actions are carried out: it is gone, changed or disabled"
+            yield Finding("alarm-unwired", alarm.logical_id, says)
     for logical_id, arn in scaling.policies.items():
-        wired = [alarm for alarm in alarms.values() if arn in alarm.actions]
         if arn not in scaling.live_policies:
             yield Finding("alarm-unwired", logical_id, "its scaling policy does not exist")
-        elif not wired:
-            yield Finding("alarm-unwired", logical_id, "no alarm has this policy among its actions")
-        elif not any(alarm.enabled for alarm in wired):
-            yield Finding("alarm-unwired", logical_id, f"the actions of {wired[0].name} are disabled")
+        elif not any(arn in alarm.actions for alarm in scaling.alarms):
+            yield Finding("alarm-unwired", logical_id, "no alarm carries this policy out")
 
 
 def _target(settings: StageSettings, scaling: DeployedScaling) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from headway.contract import DatabaseSecret, ProducerEnv
 from headway_ops.connection import Connection
 from headway_ops.deployed import DeployedStage
 from headway_ops.doctor import Finding
+from headway_ops.local.errors import StageError
 from stacks.settings import StageSettings
 
 #: What a check yields: a finding, or one line about what it could not find out.
@@ -44,6 +45,17 @@ class Subject:
     templates: Mapping[str, Mapping[str, Any]]
     connection: Connection
     patience: Patience
+
+    def template(self, stack: str) -> Mapping[str, Any]:
+        """Return the template of a stack by its short name.
+
+        Raises:
+            StageError: the stage has no such stack.
+        """
+        name = f"headway-{self.settings.name}-{stack}"
+        if name not in self.templates:
+            raise StageError(f"stage {self.settings.name} has no stack {stack}: it imports what that would make")
+        return self.templates[name]
 
     def again(self) -> DeployedStage:
         """Return a new look at the stage."""

@@ -25,10 +25,13 @@ class Verification:
 
 
 def verify_before(subject: Subject, stack: str) -> Verification:
-    """Say whether a stack may be deployed now."""
-    stage = subject.again()
-    state = promotion_of(stage, subject.templates)
-    template = subject.templates[f"headway-{stage.name}-{stack}"]
+    """Say whether a stack may be deployed now.
+
+    Raises:
+        StageError: the stage has no such stack.
+    """
+    template = subject.template(stack)
+    state = promotion_of(subject.again(), subject.templates)
     return _sorted(Finding("out-of-order", stack, says) for says in state.before(stack, lanes_of(stack, template)))
 
 
@@ -36,8 +39,9 @@ def verify_after(subject: Subject, stack: str, *, canary: bool) -> Verification:
     """Prove a stack that was just deployed; ``canary``: also by a message or a job that goes through it.
 
     Raises:
-        UnreachableError: the stage cannot be read.
+        StageError: the stage has no such stack.
     """
+    subject.template(stack)
     state = promotion_of(subject.again(), subject.templates)
     refused = [Finding("out-of-order", stack, says) for says in state.missing(STACKS[: STACKS.index(stack) + 1])]
     if refused:

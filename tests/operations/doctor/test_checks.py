@@ -118,6 +118,8 @@ def test_each_attribute_has_a_name(attribute: str, value: str, name: str) -> Non
         ({"target": {"MinCapacity": 0, "MaxCapacity": 6}}, "scaling-bounds"),
         ({"live_policies": []}, "alarm-unwired"),
         ({"alarms": []}, "alarm-unwired"),
+        ({"alarms": [Alarm("ScalingOutAlarm", 1, ["arn:out"]), Alarm("Told", 1, [])]}, "alarm-unwired"),
+        ({"alarms": [Alarm("ScalingOutAlarm", 1, ["arn:other"])]}, "alarm-unwired"),
     ],
 )
 def test_each_place_where_the_loop_can_be_open_has_a_name(changes: dict[str, Any], name: str) -> None:
@@ -130,7 +132,7 @@ def test_each_place_where_the_loop_can_be_open_has_a_name(changes: dict[str, Any
         "target": {"MinCapacity": 1, "MaxCapacity": 6},
         "policies": {"ScalingOut": "arn:out"},
         "live_policies": ["arn:out"],
-        "alarms": [Alarm("ScalingOutAlarm", "a", True, ["arn:out"])],
+        "alarms": [Alarm("ScalingOutAlarm", 1, ["arn:out"]), Alarm("Told", 1, ["arn:topic"]), Alarm("Shown", 0, [])],
     }
     assert list(check_loop(SETTINGS, DeployedScaling(**closed), {})) == []
     assert {f.name for f in check_loop(SETTINGS, DeployedScaling(**{**closed, **changes}), {})} == {name}

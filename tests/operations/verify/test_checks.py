@@ -13,7 +13,8 @@ from headway_ops.connection import Connection
 from headway_ops.deployed import DeployedStage, RunningTask
 from headway_ops.doctor import Finding
 from headway_ops.local import aws
-from headway_ops.verify import Patience, Subject, consumer, outlive, queues
+from headway_ops.local.errors import StageError
+from headway_ops.verify import Patience, Subject, consumer, outlive, queues, verify_after, verify_before
 from stacks.loading import load_stage
 from tests.operations.promotion.account import bare_account
 from tests.operations.promotion.shop import Shop
@@ -140,6 +141,16 @@ def test_the_breaker_is_told_while_protected_tasks_hold_the_deployment() -> None
     assert lines[1] == (
         "heavy: 2 tasks have failed, the circuit breaker rolls back at 5, while 1 protected tasks hold the deployment"
     )
+
+
+@pytest.mark.parametrize("ask", [verify_before, partial(verify_after, canary=False)])
+def test_a_stack_that_the_stage_has_not_is_refused(ask: Any, subject: Subject) -> None:
+    """A stage in somebody's own network has none to promote: one line, exit 3."""
+    with pytest.raises(
+        StageError, match="stage local has no stack network: it imports what that would make"
+    ) as refused:
+        ask(subject, "network")
+    assert refused.value.exit_code == 3
 
 
 def test_patience_ends_with_the_last_word() -> None:
