@@ -25,6 +25,17 @@ def by_settings(settings: StageSettings) -> Iterator[str]:
             )
 
 
+def waited_for(services: Mapping[str, DeployedService]) -> Iterator[str]:
+    """Yield a line for each service with protected tasks: a deployment that begins now waits for them."""
+    for where, service in services.items():
+        held = [task.protected_until for task in service.tasks if task.protected_until]
+        if held:
+            yield (
+                f"{where}: {len(held)} of {service.running} tasks are protected, the last until "
+                f"{max(held):%H:%M:%S} unless it renews: a deployment waits for them"
+            )
+
+
 def by_tasks(services: Mapping[str, DeployedService]) -> Iterator[str]:
     """Yield a line for each service that still waits for protected tasks, with what ends first, and for its breaker."""
     for where, service in services.items():

@@ -30,9 +30,12 @@ def verify_before(subject: Subject, stack: str) -> Verification:
     Raises:
         StageError: the stage has no such stack.
     """
-    template = subject.template(stack)
-    state = promotion_of(subject.again(), subject.templates)
-    return _sorted(Finding("out-of-order", stack, says) for says in state.before(stack, lanes_of(stack, template)))
+    template, stage = subject.template(stack), subject.again()
+    state = promotion_of(stage, subject.templates)
+    said: list[Said] = [Finding("out-of-order", stack, says) for says in state.before(stack, lanes_of(stack, template))]
+    if stack == "consumer":
+        said += [*outlive.by_settings(subject.settings), *outlive.waited_for(stage.workers)]
+    return _sorted(said)
 
 
 def verify_after(subject: Subject, stack: str, *, canary: bool) -> Verification:

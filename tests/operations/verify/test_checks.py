@@ -128,6 +128,15 @@ def test_old_protected_tasks_are_told_with_what_ends_first() -> None:
         assert line.endswith("gives up at 15:00:00")
 
 
+def test_a_deployment_is_told_beforehand_whom_it_waits_for() -> None:
+    """Two of three tasks are at work, the later one's protection ends at 12:30."""
+    ends = [BEGAN + dt.timedelta(minutes=minutes) for minutes in (10, 30)]
+    tasks = [RunningTask(f"t{at}", "now", "RUNNING", at) for at in (*ends, None)]
+    assert list(outlive.waited_for({"heavy": service(tasks=tasks, running=3), "fast": service("fast")})) == [
+        "heavy: 2 of 3 tasks are protected, the last until 12:30:00 unless it renews: a deployment waits for them"
+    ]
+
+
 def test_the_breaker_is_told_while_protected_tasks_hold_the_deployment() -> None:
     """Half the desired tasks, at least three (ECS developer guide: the threshold is 3..200)."""
     deployed = service(
