@@ -4,14 +4,17 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
+import typer
 
 from headway_ops.cli import rollout
 from headway_ops.local.running import LocalStage
-from stacks.loading import STAGES_FILE
+from stacks.loading import STAGES_FILE, load_stage
 from tests.operations.cli.running import headway
 from tests.runtime.support.waiting import until
+from tests.synth import varied
 
 pytestmark = [pytest.mark.local_stage, pytest.mark.timeout(300)]
 
@@ -66,17 +69,35 @@ def test_a_drift_is_exit_1_and_one_line(state: Path) -> None:
     sqs.set_queue_attributes(QueueUrl=url, Attributes={"ReceiveMessageWaitTimeSeconds": "5"})
 
 
-def test_a_lane_that_holds_a_message_is_not_left(
-    state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_one_step_of_the_switch_is_one_changed_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """From on one step down is a changed line; from there the stage itself says that the producer still sends."""
+    """From on to ready: shown as a difference, with what to deploy next."""
     path = tmp_path / "stages.toml"
     path.write_text(STAGES_FILE.read_text(encoding="utf-8"), encoding="utf-8")
     monkeypatch.setattr(rollout, "STAGES_FILE", path)
     rollout.fast_lane(rollout.Position("ready"), stage="local")
     shown = capsys.readouterr()
-    assert '+fast_lane = "ready"' in shown.out.splitlines()
+    changes = [line for line in shown.out.splitlines() if line[0] in "+-" and line[:3] not in ("+++", "---")]
+    assert changes == ['+fast_lane = "ready"']
     assert "cdk deploy 'local/*'" in shown.err
+
+
+def test_a_lane_is_not_left_while_the_deployed_stage_sends_to_it(
+    state: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As if stages.toml said ready and nobody had deployed it: both senders are named, and no file is touched."""
+    ready = varied(load_stage("local"), fast_lane="ready")
+    monkeypatch.setattr(rollout, "load_stage", lambda stage: ready)
+    monkeypatch.setattr(rollout, "STAGES_FILE", state / "none")
+    # The command enters the stage, which this process then leaves.
+    with patch.dict(os.environ, HEADWAY_STATE=str(state)), pytest.raises(typer.Exit) as refused:
+        rollout.fast_lane(rollout.Position("off"), stage="local", assembly=assembly(state))
+    assert refused.value.exit_code == 1
+    assert capsys.readouterr().out.splitlines() == [
+        f"{sender} still sends to lane fast: deploy it with fast_lane = 'ready' first"
+        for sender in ("consumer", "producer")
+    ]
 
 
 def assembly(state: Path) -> Path:
