@@ -36,18 +36,18 @@ def fast_lane(
     if now == to:
         sys.stderr.write(f"headway: fast_lane of {stage} is {now!r} already\n")
         return
-    if reason := refusal(now, to):
+    if reason := refusal(now, to.value):
         raise RolloutError(reason)
-    if needs_a_look(now, to):
+    if needs_a_look(now, to.value):
         connection = connection_to(stage)
         templates = of_stage(stage, assembly).templates
         with connection.reading():
             deployed = connection.deployed()
-            found = list(obstacles(deployed, promotion_of(deployed, templates), to))
+            found = list(obstacles(deployed, promotion_of(deployed, templates), to.value))
         sys.stdout.write("".join(f"{each}\n" for each in found))
         if found:
             raise typer.Exit(1)
-    _change(stage, to)
+    _change(stage, to.value)
 
 
 def _change(stage: str, to: str) -> None:
