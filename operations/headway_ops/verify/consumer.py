@@ -53,7 +53,10 @@ def protected_once(stage: DeployedStage) -> Iterator[Said]:
     for lane, service in stage.workers.items():
         if service.serving.variables.get("HEADWAY_PROTECTION") != "on":
             continue
-        for arn, lines in log_lines(stage.client("logs"), service, '"protection"').items():
+        logged = log_lines(stage.client("logs"), service, '"protection"')
+        if not logged:
+            yield f"{lane}: no task runs, so its protection is not proven"
+        for arn, lines in logged.items():
             missing = [word for word in (GRANTED, RELEASED) if not any(word in line for line in lines)]
             if missing:
                 says = f"task {arn.rpartition('/')[2]} has not logged: {', '.join(missing)}"

@@ -103,6 +103,13 @@ def test_protection_is_proven_by_a_grant_and_a_release(
     )
 
 
+def test_a_fleet_at_rest_proves_nothing_and_says_so(client: Any) -> None:
+    """A lane that may scale to zero has no task to ask."""
+    stage = DeployedStage("local", client)
+    stage.services = (service(variables={"HEADWAY_PROTECTION": "on"}, tasks=()),)
+    assert said(consumer.protected_once(stage)) == ([], ["heavy: no task runs, so its protection is not proven"])
+
+
 def test_a_deployment_that_goes_on_is_not_rolled_out() -> None:
     """Two deployments, or fewer tasks than are wanted, are what the next step must not build on."""
     assert said(consumer.rolled_out(service(), "heavy"))[0] == []
