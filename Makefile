@@ -36,9 +36,9 @@ setup: .setup/npm .setup/emulator
 demo: setup
 	@headway demo
 
-# Most tests wait for processes, so two run at a time; a whole local stage wants the machine for itself.
+# Most tests wait for processes, so three files run at a time; a whole local stage wants the machine for itself.
 test: setup lint
-	@python -m pytest -n 2 --dist loadfile -m "not local_stage"
+	@python -m pytest -n 3 --dist loadfile -m "not local_stage"
 	@python -m pytest -m local_stage
 
 lint: setup

@@ -2,6 +2,7 @@
 
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_rds as rds
 from aws_cdk import aws_s3 as s3
@@ -71,42 +72,6 @@ class JobDatabase(Construct):
             acknowledge(self.cluster, "RDS10", "this stage may be torn down; a snapshot stays")
 
 
-class Drawings(s3.Bucket):
-    """The bucket drawings are uploaded to: private, encrypted, TLS only, versioned and retained.
-
-    ``access_logs``: where S3 notes who asked for what. ``encryption_key``: a KMS key instead of S3's own.
-    """
-
-    def __init__(
-        self,
-        scope: Construct,
-        id_: str,
-        *,
-        access_logs: s3.IBucket | None = None,
-        encryption_key: kms.IKey | None = None,
-    ) -> None:
-        super().__init__(
-            scope,
-            id_,
-            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
-            encryption=s3.BucketEncryption.KMS if encryption_key else s3.BucketEncryption.S3_MANAGED,
-            encryption_key=encryption_key,
-            # One data key for many objects, where each would otherwise be a call to KMS ("S3 Bucket Keys").
-            bucket_key_enabled=bool(encryption_key) or None,
-            enforce_ssl=True,
-            versioned=True,
-            server_access_logs_bucket=access_logs,
-            server_access_logs_prefix="drawings/" if access_logs else None,
-            removal_policy=cdk.RemovalPolicy.RETAIN,
-            lifecycle_rules=[
-                s3.LifecycleRule(
-                    noncurrent_version_expiration=cdk.Duration.days(30),
-                    abort_incomplete_multipart_upload_after=cdk.Duration.days(7),
-                )
-            ],
-        )
-
-
 class AccessLogs(s3.Bucket):
     """The bucket that S3 and load balancers write to, and nobody else: each line goes after 90 days.
 
@@ -124,3 +89,62 @@ class AccessLogs(s3.Bucket):
             removal_policy=cdk.RemovalPolicy.RETAIN,
             lifecycle_rules=[s3.LifecycleRule(expiration=cdk.Duration.days(90))],
         )
+
+    def take_from(self, bucket: s3.Bucket, prefix: str) -> None:
+        """Let S3 write under ``prefix`` who asked ``bucket`` for what.
+
+        Written out, because the CDK's own way needs a feature flag of the app, and without it one of the ACLs that
+        this bucket has none of ("Enabling Amazon S3 server access logging", permissions for log delivery).
+        """
+        self.add_to_resource_policy(
+            iam.PolicyStatement(
+                principals=[iam.ServicePrincipal("logging.s3.amazonaws.com")],
+                actions=["s3:PutObject"],
+                resources=[self.arn_for_objects(f"{prefix}*")],
+                conditions={
+                    "ArnLike": {"aws:SourceArn": bucket.bucket_arn},
+                    "StringEquals": {"aws:SourceAccount": cdk.Stack.of(self).account},
+                },
+            )
+        )
+        resource = bucket.node.default_child
+        if isinstance(resource, s3.CfnBucket):
+            resource.logging_configuration = s3.CfnBucket.LoggingConfigurationProperty(
+                destination_bucket_name=self.bucket_name, log_file_prefix=prefix
+            )
+
+
+class Drawings(s3.Bucket):
+    """The bucket drawings are uploaded to: private, encrypted, TLS only, versioned and retained.
+
+    ``access_logs``: where S3 notes who asked for what. ``encryption_key``: a KMS key instead of S3's own.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id_: str,
+        *,
+        access_logs: AccessLogs | None = None,
+        encryption_key: kms.IKey | None = None,
+    ) -> None:
+        super().__init__(
+            scope,
+            id_,
+            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+            encryption=s3.BucketEncryption.KMS if encryption_key else s3.BucketEncryption.S3_MANAGED,
+            encryption_key=encryption_key,
+            # One data key for many objects, where each would otherwise be a call to KMS ("S3 Bucket Keys").
+            bucket_key_enabled=bool(encryption_key) or None,
+            enforce_ssl=True,
+            versioned=True,
+            removal_policy=cdk.RemovalPolicy.RETAIN,
+            lifecycle_rules=[
+                s3.LifecycleRule(
+                    noncurrent_version_expiration=cdk.Duration.days(30),
+                    abort_incomplete_multipart_upload_after=cdk.Duration.days(7),
+                )
+            ],
+        )
+        if access_logs:
+            access_logs.take_from(self, "drawings/")
