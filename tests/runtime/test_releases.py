@@ -91,10 +91,15 @@ def test_each_releases_worker_takes_each_releases_messages(stage: Stage, previou
 
 def test_both_releases_work_on_one_lane_at_once(stage: Stage, previous: Path, tmp_path: Path) -> None:
     """As in the middle of a rolling deployment: what either sends on, either takes; no step is called twice."""
+    stage.model.gate.clear()
     jobs = [submit(stage, producer, tmp_path) for producer in (previous, None, previous, None)]
     with stage.worker(surroundings=_of(previous)) as old, stage.worker() as new:
+        # No call ends before both have all their slots full: two each.
+        until(lambda: len(stage.model.asked) == 4, what="calls of both releases")
+        stage.model.gate.set()
         assert finish(stage, *jobs) == [JobStatus.SUCCEEDED] * 4
-        until(lambda: old.metrics and new.metrics, what="work of both releases")
+        assert old.metrics
+        assert new.metrics
     # Two blocks and two checks a job.
     assert len(stage.model.asked) == 4 * 2 * 2
     assert stage.dead_letters() == {}

@@ -77,6 +77,7 @@ class OrderlyStop(bootsteps.StartStopStep):
         self._window = Window.of(env.stop_timeout_s, clock)
         self._hurry = threading.Event()
         self._over = threading.Event()
+        self._taking = False
         self._thread: threading.Thread | None = None
         # Celery keeps receivers by weak reference: these live as long as the consumer does, which is the process.
         worker_process_init.connect(self._in_child, weak=False)
@@ -104,8 +105,10 @@ class OrderlyStop(bootsteps.StartStopStep):
         self._transport.closing = True
 
     def shutdown(self, consumer: Any) -> None:
-        """The pool has ended before: nothing is left to take back."""
+        """The pool has ended before: nothing is left to take back, or it ended because that is being done."""
         self._over.set()
+        if self._taking and self._thread is not None:
+            self._thread.join()  # it ends the process
 
     def _in_child(self, **_: Any) -> None:
         self._stop.listen()
@@ -139,6 +142,7 @@ class OrderlyStop(bootsteps.StartStopStep):
                     os.kill(pid, number)
 
     def _take_back(self) -> None:
+        self._taking = True
         transport = self._transport
         with transport.extending:  # the lease keeper must not hide them again
             held = transport.held.copy()
