@@ -34,6 +34,8 @@ _MIN_SETTLING_S = 6.0
 #: A signal can meet a child before it listens, or a statement that swallows it.
 _ASK_EVERY_S = 1.0
 _LOOK_S = 0.1
+#: The exit code where a message was taken from its task; a process that had settled its own and only would not end
+#: lost nothing.
 _EXIT_FORCED = 1
 
 
@@ -153,4 +155,4 @@ class OrderlyStop(bootsteps.StartStopStep):
         extend(client, held, dict.fromkeys(held, transport.poll_left_s()), transport.extending)
         if self._consumer.guard is not None:
             self._consumer.guard.release()
-        os._exit(_EXIT_FORCED)
+        os._exit(_EXIT_FORCED if held else 0)
