@@ -15,6 +15,7 @@ from constructs import Construct
 
 from headway.scaling import metrics
 from headway_cdk.lanes import Lane
+from headway_cdk.published import lane_metric
 from headway_cdk.runbook import description
 
 #: Received and not yet deleted messages that a standard queue can have ("Amazon SQS message quotas").
@@ -186,12 +187,8 @@ class Alarms(Construct):
         )
 
     def _metric(self, name: str, lane: str, statistic: str) -> cloudwatch.Metric:
-        return cloudwatch.Metric(
-            namespace=self._namespace,
-            metric_name=name,
-            dimensions_map=metrics.dimensions(stage=self._stage, lane=lane),
-            statistic=statistic,
-            period=cdk.Duration.minutes(5),
+        return lane_metric(
+            name, namespace=self._namespace, stage=self._stage, lane=lane, statistic=statistic, minutes=5
         )
 
     def _alarm(

@@ -9,6 +9,7 @@ from constructs import Construct
 
 from headway.scaling import metrics
 from headway_cdk.alarms import Alarms, WatchedLane
+from headway_cdk.published import lane_metric
 
 _MAXIMUM, _SUM = cloudwatch.Stats.MAXIMUM, cloudwatch.Stats.SUM
 
@@ -97,12 +98,13 @@ class Dashboard(Construct):
         ]
 
     def _metric(self, name: str, lane: str, statistic: str, label: str, *, minutes: int = 1) -> cloudwatch.IMetric:
-        return cloudwatch.Metric(
+        return lane_metric(
+            name,
             namespace=self._namespace,
-            metric_name=name,
-            dimensions_map=metrics.dimensions(stage=self._stage, lane=lane),
+            stage=self._stage,
+            lane=lane,
             statistic=statistic,
-            period=cdk.Duration.minutes(minutes),
+            minutes=minutes,
             label=label,
         )
 

@@ -12,9 +12,9 @@ import pytest
 from headway.contract import DatabaseSecret, OwnerSecret
 from headway_ops.local import aws
 from headway_ops.local.emulator.config import EmulatorConfig
-from headway_ops.local.ports import free_port
 from headway_ops.local.project import PROJECT
 from stacks.loading import load_stage
+from tests.operations.account import emulated_account
 
 pytestmark = [pytest.mark.local_stage, pytest.mark.timeout(400)]
 
@@ -25,23 +25,14 @@ def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatorConfig
     local = load_stage("local")
     keys = {name: "none" for secret in (DatabaseSecret, OwnerSecret) for name in secret.variables()}
     secrets = (local.job_store.secret_arn, local.job_store.owner_secret_arn, local.model.secret_arn)
-    config = EmulatorConfig(
+    with emulated_account(
+        tmp_path_factory.mktemp("account"),
         account=local.account,
         region=local.region,
-        port=free_port(),
-        agent_port=free_port(),
-        web_port=free_port(),
         speed=1,
-        task_start_min_s=0,
-        task_start_max_s=0,
-        schedule_min_wall_s=0.0,
-        seed=1,
         python="/bin/true",
-        hosts={},
         secrets=dict.fromkeys(secrets, json.dumps(keys)),
-        directory=str(tmp_path_factory.mktemp("account")),
-    )
-    with aws.emulator(config):
+    ) as config:
         yield config
 
 

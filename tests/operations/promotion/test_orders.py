@@ -14,7 +14,7 @@ import pytest
 
 from headway_ops.local import aws
 from headway_ops.local.emulator.config import EmulatorConfig
-from tests.operations.promotion.account import bare_account
+from tests.operations.account import emulated_account
 from tests.operations.promotion.shop import LEVELS, STACKS, Shop
 
 pytestmark = pytest.mark.timeout(400)
@@ -27,7 +27,7 @@ STEPS = 14
 @pytest.fixture(scope="module")
 def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatorConfig]:
     """An account of this module's own."""
-    with bare_account(tmp_path_factory.mktemp("account")) as config:
+    with emulated_account(tmp_path_factory.mktemp("account")) as config:
         yield config
 
 

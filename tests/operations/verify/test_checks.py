@@ -16,7 +16,7 @@ from headway_ops.local import aws
 from headway_ops.local.errors import StageError
 from headway_ops.verify import Patience, Subject, consumer, outlive, queues, verify_after, verify_before
 from stacks.loading import load_stage
-from tests.operations.promotion.account import bare_account
+from tests.operations.account import emulated_account
 from tests.operations.promotion.shop import Shop
 from tests.operations.services import BEGAN, service
 from tests.synth import varied
@@ -27,7 +27,7 @@ SETTINGS = load_stage("local")
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """The clients of an emulated account."""
-    with bare_account(tmp_path_factory.mktemp("account")) as account:
+    with emulated_account(tmp_path_factory.mktemp("account")) as account:
         yield cache(lambda service: aws.client(service, account))
 
 
