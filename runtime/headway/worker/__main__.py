@@ -1,4 +1,7 @@
-"""``python -m headway.worker``: consumes one lane. Exit codes: 0 ended well, 3 configuration, 4 unreachable.
+"""``python -m headway.worker``: consumes one lane.
+
+Exit codes: 0 ended well, 1 a message was taken from its task, 3 configuration, 4 unreachable, 5 a pool that did not
+start.
 
 With ``--print-config``, prints what it would run with, and consumes nothing; ``--json`` is for machines.
 """

@@ -1,8 +1,19 @@
-"""Celery's consumer, with two differences: poison is kept with its reason, and work waits for the task's protection."""
+"""Celery's consumer, with three differences.
 
+Poison is kept with its reason, work waits for the task's protection, and a pool that did not start is one line.
+"""
+
+import logging
 from typing import Any
 
 import celery.worker.consumer
+from celery.exceptions import WorkerLostError
+from celery.worker import state
+
+logger = logging.getLogger(__name__)
+
+#: The exit code of a worker whose pool lost a process while it started.
+EXIT_POOL = 5
 
 
 class Consumer(celery.worker.consumer.Consumer):
@@ -17,6 +28,19 @@ class Consumer(celery.worker.consumer.Consumer):
     def __init__(self, on_task_request: Any, **options: Any) -> None:
         self._start = on_task_request
         super().__init__(self._admit, **options)
+
+    def start(self) -> None:
+        """Consume; Celery looks once whether the pool has started, and would end with a traceback if it has not.
+
+        That is where its loop begins (celery.worker.loops.asynloop); a process that is lost later is replaced.
+        """
+        try:
+            super().start()
+        except WorkerLostError:
+            hint = "too little memory for so many slots, perhaps"
+            logger.critical("a process of the pool was gone before the first message (%s): this worker ends", hint)
+            state.should_stop = EXIT_POOL  # type: ignore[assignment]  # the stubs know its first value only
+            state.maybe_shutdown()
 
     def _admit(self, request: Any) -> None:
         if self.guard is None:

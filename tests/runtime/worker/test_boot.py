@@ -1,6 +1,7 @@
 """A worker that cannot work says why in one line, with the exit code of its kind."""
 
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -86,3 +87,37 @@ def test_a_job_store_that_does_not_answer_is_unreachable(stage: Stage) -> None:
     code, said = _boot(stage)
     assert code == 4
     assert _is_one_line(said, "job store: ")
+
+
+#: Kills the pool's first children as soon as they exist, and waits until they are dead.
+_KILLS = """
+import os, signal
+fork, left = os.fork, int(os.environ["CHILDREN_TO_KILL"])
+def fork_and_kill():
+    global left
+    pid = fork()
+    if pid and left:
+        left -= 1
+        os.kill(pid, signal.SIGKILL)
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    return pid
+os.fork = fork_and_kill
+"""
+
+
+@pytest.mark.parametrize("killed", [1, 2])
+def test_a_pool_whose_processes_are_killed_while_they_start_ends_the_worker(
+    stage: Stage, tmp_path: Path, killed: int
+) -> None:
+    """Exit 5, with one line and no traceback, be it one of two processes or both; a message in the lane stays there."""
+    (tmp_path / "sitecustomize.py").write_text(_KILLS)
+    stage.send_step(stage.pending_step())
+    around = {"PYTHONPATH": str(tmp_path), "CHILDREN_TO_KILL": str(killed)}
+    with stage.worker(concurrency=2, surroundings=around) as worker:
+        assert worker.process.wait(60) == 5
+        said = worker.log.splitlines()
+    assert sum("exited with 'signal 9 (SIGKILL)'" in line for line in said) == killed
+    (why,) = [line for line in said if line.startswith("CRITICAL")]
+    assert "a process of the pool was gone before the first message" in why
+    assert not any("Traceback" in line for line in said)
+    assert stage.counts() == (1, 0)
