@@ -1,5 +1,6 @@
 """The reconciler: an idle limit that no living job reaches, and an alarm that waits for more than one run."""
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -21,13 +22,23 @@ def reconciler_problems(stage: "StageSettings") -> Iterator[Problem]:
             fix=f"set {max(3_600, silent_s + 600)}",
         )
     yield from within("reconciler.every_min", numbers.every_min, 1, 60)
-    if numbers.silent_alarm_min < 2 * numbers.every_min:
+    field, every_min = _between_runs(stage)
+    if numbers.silent_alarm_min < 2 * every_min:
         yield Problem(
             field="reconciler.silent_alarm_min",
             value=numbers.silent_alarm_min,
-            bound=f"must be at least twice every_min = {numbers.every_min}, or it would go off between two runs",
-            fix=f"set {10 * numbers.every_min}",
+            bound=f"must be at least twice {field} = {every_min:g}, or it would go off between two runs",
+            fix=f"set {math.ceil(10 * every_min)}",
         )
+
+
+def _between_runs(stage: "StageSettings") -> tuple[str, float]:
+    """Return the stage minutes between the starts of two runs, and what sets them."""
+    every, laptop = ("every_min", float(stage.reconciler.every_min)), stage.laptop
+    if laptop is None:
+        return every
+    thinned = ("laptop.schedule_min_wall_s in stage minutes", laptop.schedule_min_wall_s * laptop.speed / 60)
+    return max(every, thinned, key=lambda pause: pause[1])
 
 
 def _longest_silence(stage: "StageSettings") -> tuple[str, int]:

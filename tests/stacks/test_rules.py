@@ -243,6 +243,11 @@ LAPTOP: list[tuple[dict[str, Any], str, str]] = [
     ({"laptop__speed": 0.5}, "laptop.speed", "must be 1.0..600.0"),
     ({"laptop__task_start_min_s": 91.0}, "laptop.task_start_min_s", "must be 0..task_start_max_s = 90.0"),
     ({"laptop__call_min_s": 1_501.0}, "laptop.call_min_s", "must be 0..call_max_s = 1500.0"),
+    (
+        {"laptop__schedule_min_wall_s": 20.0, "laptop__speed": 60.0, "reconciler__silent_alarm_min": 39},
+        "reconciler.silent_alarm_min",
+        "must be at least twice laptop.schedule_min_wall_s in stage minutes = 20, or it would go off between two runs",
+    ),
 ]
 
 

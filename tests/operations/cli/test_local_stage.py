@@ -92,6 +92,17 @@ def test_drawings_are_submitted_and_every_result_is_the_truth(stage: LocalStage,
         assert counts(view) == truth(drawing)
 
 
+def test_the_reconcilers_alarm_hears_of_its_runs(stage: LocalStage) -> None:
+    """Its tasks are short and far apart, and print a metric each: their silence is no alarm on a healthy stage."""
+    cloudwatch = stage.client("cloudwatch")
+
+    def states() -> list[str]:
+        alarms = cloudwatch.describe_alarms()["MetricAlarms"]
+        return [alarm["StateValue"] for alarm in alarms if alarm.get("MetricName") == "ReconcilerRuns"]
+
+    until(lambda: states() == ["OK"], within_s=60, what="the first run's metric")
+
+
 def test_what_is_no_drawing_is_refused_at_submit_and_the_others_go_on(stage: LocalStage, state: Path) -> None:
     """Text, nothing, half a PNG, a PDF without pages, 50 MB of noise, no file: a line each; the good one goes on."""
     good = draw(3, blocks=2)

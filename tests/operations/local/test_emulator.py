@@ -10,13 +10,16 @@ import urllib.error
 import urllib.request
 import zipfile
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import psutil
 import pytest
+from aws_lambda_powertools.metrics import MetricUnit
 
+from headway.emf import metric_line
 from headway_ops.local.aws import client, emulator
 from headway_ops.local.emulator.config import EmulatorConfig
 from headway_ops.local.emulator.stage_time import MIN_VISIBILITY_WALL_S, StageTime
@@ -220,6 +223,45 @@ def test_an_alarm_looks_at_its_own_dimensions_and_needs_all_its_periods(account:
         return [alarm["StateValue"] for alarm in sorted(found, key=lambda alarm: names.index(alarm["AlarmName"]))]
 
     until(lambda: states() == ["ALARM", "OK"])
+
+
+def test_what_a_short_task_prints_is_measured(account: EmulatorConfig) -> None:
+    """A task that prints a metric line and ends: the metric is there, and its alarm on silence goes off and back."""
+    ecs, cloudwatch, name = client("ecs", account), client("cloudwatch", account), f"run-{uuid4().hex[:8]}"
+    cloudwatch.put_metric_alarm(
+        AlarmName=name,
+        Namespace=name,
+        MetricName="Runs",
+        Dimensions=[{"Name": "Stage", "Value": "test"}],
+        Statistic="Sum",
+        Period=600,
+        EvaluationPeriods=1,
+        Threshold=1,
+        ComparisonOperator="LessThanThreshold",
+        TreatMissingData="breaching",
+    )
+
+    def state() -> str:
+        return str(cloudwatch.describe_alarms(AlarmNames=[name])["MetricAlarms"][0]["StateValue"])
+
+    until(lambda: state() == "ALARM", what="the alarm without any run")
+    line = metric_line(name, {"Stage": "test"}, {"Runs": (MetricUnit.Count, 1)})
+    container = {"name": "run", "image": "none", "command": ["python", "-c", f"print({line!r})"]}
+    ecs.create_cluster(clusterName=name)
+    ecs.register_task_definition(family=name, containerDefinitions=[container])
+    ecs.run_task(cluster=name, taskDefinition=name, launchType="FARGATE")
+    until(lambda: state() == "OK", what="the alarm after a run")
+    now = datetime.now(UTC)
+    found = cloudwatch.get_metric_statistics(
+        Namespace=name,
+        MetricName="Runs",
+        Dimensions=[{"Name": "Stage", "Value": "test"}],
+        StartTime=now - timedelta(minutes=10),
+        EndTime=now + timedelta(minutes=10),
+        Period=60,
+        Statistics=["Sum"],
+    )["Datapoints"]
+    assert [point["Sum"] for point in found] == [1.0]
 
 
 def test_visibility_is_stage_time_and_never_shorter_than_a_laptop_can_keep(account: EmulatorConfig) -> None:

@@ -11,6 +11,7 @@ from typing import Any, ParamSpec, TypeVar
 from ministack.services import cloudwatch, ecs
 
 from headway_ops.local.emulator.config import EmulatorConfig
+from headway_ops.local.emulator.embedded import datapoints
 from headway_ops.local.emulator.fleet import Fleet
 from headway_ops.local.emulator.journal import Journal
 from headway_ops.local.emulator.stage_time import StageTime
@@ -183,6 +184,8 @@ class Conductor:
                 ecs._update_service({"cluster": cluster, "service": name, "desiredCount": int(event.after)})
         for arn in self._fleet.advance():
             self._protections.release(arn)
+        for line in self._fleet.printed():
+            _measure(line)
         for key, record in services.items():
             self._schedule(key, record)
 
@@ -211,6 +214,13 @@ class Conductor:
         for name in self._alarms.keys() - set(cloudwatch._alarms.keys()):
             del self._alarms[name]
             self._loop.remove(name)
+
+
+def _measure(line: str) -> None:
+    for point in datapoints(line):
+        cloudwatch._store_datum(
+            point.namespace, point.name, point.dimensions, time.time(), point.unit, point.value, None, None, None
+        )
 
 
 def _show_alarm(name: str, before: str, after: str) -> None:

@@ -25,6 +25,8 @@ class Fleet:
         self._clock = clock
         self._journal = journal
         self._tasks: dict[str, LocalTask] = {}
+        #: Tasks whose last lines nobody has looked at yet.
+        self._ended: list[LocalTask] = []
         self._failures: Counter[str] = Counter()
         self._ledger = Ledger(config.ledger)
         self._random = random.Random(config.seed)  # noqa: S311  # task start times, not secrets
@@ -116,6 +118,11 @@ class Fleet:
                 self._show_stopped(arn, task)
                 yield arn
 
+    def printed(self) -> list[str]:
+        """Return the lines that tasks have printed since the last look, with the last ones of those that ended."""
+        looked_at, self._ended = [*self._ended, *self._tasks.values()], []
+        return [line for task in looked_at for line in task.printed()]
+
     def _start_delay_s(self, service: str) -> float:
         delay = self._random.uniform(self._config.task_start_min_s, self._config.task_start_max_s)
         return delay + throttle_s(self._failures[service])
@@ -136,7 +143,7 @@ class Fleet:
             self._journal.note("stopped", task.service, task=task.id, exit_code=code, asked=asked, killed=task.killed)
         else:
             self._journal.note("ended", task.service, task=task.id, exit_code=code)
-        del self._tasks[arn]
+        self._ended.append(self._tasks.pop(arn))
 
 
 def _is_service(group: str) -> bool:

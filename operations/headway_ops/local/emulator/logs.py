@@ -7,11 +7,12 @@ from typing import Any
 from ministack.services import ecs
 
 from headway_ops.local.emulator.config import EmulatorConfig
+from headway_ops.local.emulator.tail import Tail
 
 
 def install(logs: Any, config: EmulatorConfig) -> None:
     """Take each task's output in when somebody looks for it, and not before: most of it is never asked for."""
-    look, taken = logs._filter_log_events, dict[Path, int]()
+    look, tails = logs._filter_log_events, dict[Path, Tail]()
 
     def filter_log_events(data: Mapping[str, Any]) -> Any:
         for arn, task in list(ecs._tasks.items()):
@@ -27,12 +28,7 @@ def install(logs: Any, config: EmulatorConfig) -> None:
 
     def take(group: str, stream: str, identity: str) -> None:
         for path in config.logs.glob(f"*-{identity[:8]}.log"):
-            with path.open("rb") as file:
-                file.seek(taken.get(path, 0))
-                lines = file.read().splitlines(keepends=True)
-            whole = [line for line in lines if line.endswith(b"\n")]
-            taken[path] = taken.get(path, 0) + sum(len(line) for line in whole)
-            events = [{"message": text} for line in whole if (text := line.decode(errors="replace").rstrip())]
+            events = [{"message": line} for line in tails.setdefault(path, Tail(path)).lines() if line.strip()]
             logs._create_log_stream({"logGroupName": group, "logStreamName": stream})
             logs._put_log_events({"logGroupName": group, "logStreamName": stream, "logEvents": events})
 

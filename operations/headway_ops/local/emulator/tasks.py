@@ -10,6 +10,7 @@ from ministack.services import ecs
 from headway_ops.local.emulator.config import EmulatorConfig
 from headway_ops.local.emulator.launcher import address_of, command_of, environment_of, stop_timeout_of, writable_of
 from headway_ops.local.emulator.stage_time import StageTime
+from headway_ops.local.emulator.tail import Tail
 from headway_ops.local.processes import Ledger, signal_group, spawn
 from headway_ops.loop import Task, TaskState
 
@@ -43,12 +44,18 @@ class LocalTask:
         self._config = config
         self._ledger = ledger
         self._due = due
+        self._log = config.logs / f"{service.rpartition('/')[2]}-{self.id[:8]}.log"
+        self._printed = Tail(self._log)
         self._process: subprocess.Popen[bytes] | None = None
         self._kill_at = 0.0
 
     def seen(self, arn: str) -> Task:
         """Return the task as the service scheduler sees it."""
         return Task(id=arn, revision=self._revision, state=self.state, started=self._due)
+
+    def printed(self) -> list[str]:
+        """Return the lines that the task has printed since the last look."""
+        return self._printed.lines()
 
     def terminate(self, clock: StageTime) -> None:
         """Send SIGTERM to the container's first process, as ECS does; SIGKILL follows after the stop timeout."""
@@ -86,11 +93,10 @@ class LocalTask:
             self.state = TaskState.STOPPING
             return True
         writable_of(self.id, self._config).mkdir(parents=True)
-        name = self.service.rpartition("/")[2]
         self._process = spawn(
             command_of(self._container, self._config),
             env=environment_of(self._container, secret_values, self.id, self._config, self.address),
-            log=self._config.logs / f"{name}-{self.id[:8]}.log",
+            log=self._log,
             ledger=self._ledger,
         )
         self.state = TaskState.RUNNING
