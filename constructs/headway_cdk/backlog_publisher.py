@@ -20,7 +20,7 @@ from headway_cdk.image import allow_list
 from headway_cdk.lanes import Lane
 
 #: What the function is made of: the contract and the math it shares with the stacks, and itself. Boto3 is Lambda's own.
-_SOURCES = ("headway/__init__.py", "headway/contract.py", "headway/scaling", "headway/publisher")
+_SOURCES = ("headway/__init__.py", "headway/contract", "headway/scaling", "headway/publisher")
 
 
 class BacklogPublisher(Construct):
