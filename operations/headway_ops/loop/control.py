@@ -1,21 +1,13 @@
 """Metrics in, desired counts out: the alarms and policies of a stage, stepped by an injected clock."""
 
-import math
-from collections import defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
-from statistics import fmean
 
-from headway_ops.loop.alarms import AlarmSpec, AlarmState, MetricKey, TreatMissing, evaluate
+from headway_ops.loop.alarms import AlarmSpec, AlarmState, MetricKey, evaluate
 from headway_ops.loop.policy import Scaling, StepPolicy, Target
+from headway_ops.loop.series import Series, Watch
 
-_STATISTICS: dict[str, Callable[[list[float]], float]] = {
-    "Maximum": max,
-    "Minimum": min,
-    "Sum": math.fsum,
-    "Average": fmean,
-    "SampleCount": len,
-}
 #: An alarm in ALARM invokes its scaling actions again once a minute (CloudWatch, "Alarm actions").
 REINVOKE_EVERY_S = 60.0
 
@@ -29,59 +21,6 @@ class Event:
     subject: str
     before: str
     after: str
-
-
-class _Alarm:
-    """An alarm at work. What its definition says is looked up once: an alarm is asked every few seconds for months."""
-
-    __slots__ = (
-        "_calm",
-        "_range_s",
-        "breached",
-        "compare",
-        "due",
-        "every_s",
-        "invoked",
-        "spec",
-        "state",
-        "threshold",
-    )
-
-    def __init__(self, spec: AlarmSpec) -> None:
-        self.spec, self.every_s = spec, spec.evaluated_every_s
-        self.compare, self.threshold = spec.compare, spec.threshold
-        self.state = AlarmState.INSUFFICIENT_DATA
-        #: When it is evaluated next, and when it last invoked its actions.
-        self.due = self.invoked = -math.inf
-        #: When its metric last had a value outside the threshold.
-        self.breached = -math.inf
-        self._range_s = spec.range_periods * spec.period_s
-        # Where a period's highest or lowest value counts, one period of values inside the threshold is inside too;
-        # where missing data does not breach, it does not matter how many periods have any.
-        self._calm = spec.treat_missing is TreatMissing.NOT_BREACHING and spec.statistic in ("Maximum", "Minimum")
-
-    def quiet(self, boundary: float) -> bool:
-        """Return whether the alarm is OK and must stay so: no value in its range is outside the threshold."""
-        return self._calm and self.breached < boundary - self._range_s and self.state is AlarmState.OK
-
-
-@dataclass(kw_only=True)
-class Series:
-    """One metric's datapoints, the alarms that look at them, and how far back those look, in seconds."""
-
-    points: deque[tuple[float, float]] = field(default_factory=deque)
-    alarms: list[_Alarm] = field(default_factory=list)
-    reach_s: float = 0.0
-
-    def put(self, value: float, at: float) -> None:
-        """Record one datapoint, and forget those that no alarm looks back to."""
-        points = self.points
-        points.append((at, value))
-        while points[0][0] < at - self.reach_s:
-            points.popleft()
-        for alarm in self.alarms:
-            if alarm.compare(value, alarm.threshold) and at > alarm.breached:
-                alarm.breached = at
 
 
 @dataclass(kw_only=True)
@@ -100,16 +39,17 @@ class ControlLoop:
     """
 
     desired: dict[str, int] = field(default_factory=dict)
-    deploying: set[str] = field(default_factory=set)
-    _alarms: dict[str, _Alarm] = field(default_factory=dict)
+    deploying: Set[str] = frozenset()
+    _alarms: dict[str, Watch] = field(default_factory=dict)
     _policies: dict[str, _Policy] = field(default_factory=dict)
     _scalings: dict[str, Scaling] = field(default_factory=dict)
     _series: dict[MetricKey, Series] = field(default_factory=lambda: defaultdict(Series))
 
     def add_alarm(self, spec: AlarmSpec) -> None:
         """Add an alarm, or replace the one of that name; its state starts as INSUFFICIENT_DATA."""
-        self._alarms[spec.name] = _Alarm(spec)
-        self._measure()
+        self._leave(spec.name)
+        self._alarms[spec.name] = watch = Watch(spec)
+        self._series[spec.metric].join(watch)
 
     def add_target(self, service: str, target: Target) -> None:
         """Add a service's bounds, or replace them; a count outside them moves to the nearer bound."""
@@ -122,9 +62,9 @@ class ControlLoop:
 
     def remove(self, name: str) -> None:
         """Forget an alarm, a policy or a target; an unknown name is fine."""
+        self._leave(name)
         for known in (self._alarms, self._policies, self._scalings):
             known.pop(name, None)
-        self._measure()
 
     def state(self, alarm: str) -> AlarmState:
         """Return an alarm's state.
@@ -140,7 +80,7 @@ class ControlLoop:
 
     def scales(self, metric: MetricKey) -> bool:
         """Return whether a scaling policy acts on a metric."""
-        return any(action in self._policies for alarm in self._series[metric].alarms for action in alarm.spec.actions)
+        return any(action in self._policies for watch in self._series[metric].watches for action in watch.spec.actions)
 
     def put(self, metric: MetricKey, value: float, at: float) -> None:
         """Record one datapoint."""
@@ -149,23 +89,23 @@ class ControlLoop:
     def step(self, now: float) -> list[Event]:
         """Evaluate what is due at ``now``; return what changed, in order."""
         events: list[Event] = []
-        for alarm in self._alarms.values():
-            if now >= alarm.due:
-                boundary = math.floor(now / alarm.every_s) * alarm.every_s
-                alarm.due = boundary + alarm.every_s
-                if not alarm.quiet(boundary):
-                    events.extend(self._evaluate(alarm, boundary, now))
+        for watch in self._alarms.values():
+            if now >= watch.due:
+                boundary = now // watch.every_s * watch.every_s
+                watch.due = boundary + watch.every_s
+                if not watch.quiet(boundary):
+                    events.extend(self._evaluate(watch, boundary, now))
         return events
 
-    def _evaluate(self, alarm: _Alarm, boundary: float, now: float) -> Iterator[Event]:
-        spec = alarm.spec
-        window = self._window(spec, boundary)
-        before, alarm.state = alarm.state, evaluate(spec, window, alarm.state)
-        changed = alarm.state is not before
+    def _evaluate(self, watch: Watch, boundary: float, now: float) -> Iterator[Event]:
+        spec = watch.spec
+        window = self._series[spec.metric].window(spec, boundary)
+        before, watch.state = watch.state, evaluate(spec, window, watch.state)
+        changed = watch.state is not before
         if changed:
-            yield Event(at=now, kind="alarm", subject=spec.name, before=before, after=alarm.state)
-        if alarm.state is AlarmState.ALARM and (changed or now - alarm.invoked >= REINVOKE_EVERY_S):
-            alarm.invoked = now
+            yield Event(at=now, kind="alarm", subject=spec.name, before=before, after=watch.state)
+        if watch.state is AlarmState.ALARM and (changed or now - watch.invoked >= REINVOKE_EVERY_S):
+            watch.invoked = now
             value = next((value for value in reversed(window) if value is not None), spec.threshold)
             for action in spec.actions:
                 yield from self._act(action, value - spec.threshold, now)
@@ -183,24 +123,6 @@ class ControlLoop:
             kind = "scale-out" if after > before else "scale-in"
             yield Event(at=now, kind=kind, subject=known.service, before=str(before), after=str(after))
 
-    def _window(self, spec: AlarmSpec, end: float) -> list[float | None]:
-        """Return the statistic of each period in the evaluation range, oldest first."""
-        count, period = spec.range_periods, spec.period_s
-        buckets: list[list[float]] = [[] for _ in range(count)]
-        start = end - count * period
-        for at, value in self._series[spec.metric].points:
-            if start <= at < end:
-                buckets[min(int((at - start) // period), count - 1)].append(value)
-        statistic = _STATISTICS[spec.statistic]
-        return [statistic(bucket) if bucket else None for bucket in buckets]
-
-    def _measure(self) -> None:
-        """Tell each metric which alarms look at it, and how far back; what they saw breach stays known."""
-        for series in self._series.values():
-            series.alarms, series.reach_s = [], 0.0
-        for alarm in self._alarms.values():
-            series = self._series[alarm.spec.metric]
-            series.alarms.append(alarm)
-            series.reach_s = max(series.reach_s, (alarm.spec.range_periods + 1) * alarm.spec.period_s)
-            breaches = (at for at, value in series.points if alarm.spec.breaches(value))
-            alarm.breached = max(breaches, default=alarm.breached)
+    def _leave(self, name: str) -> None:
+        if watch := self._alarms.get(name):
+            self._series[watch.spec.metric].leave(watch)

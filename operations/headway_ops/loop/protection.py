@@ -5,7 +5,7 @@ the UpdateTaskProtection API: 1..2,880 minutes, 120 by default, each call starts
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
 
 DEFAULT_MIN = 120
@@ -45,7 +45,7 @@ class Protections:
         return len(self.expires)
 
     def protect(
-        self, task: str, *, minutes: int | None, siblings: set[str], desired: int, now: float
+        self, task: str, *, minutes: int | None, siblings: Set[str], desired: int, now: float
     ) -> Refusal | None:
         """Protect ``task``, or say why not.
 
@@ -55,8 +55,7 @@ class Protections:
         minutes = DEFAULT_MIN if minutes is None else minutes
         if not 1 <= minutes <= MAX_MIN:
             return Refusal(reason="InvalidParameterException", detail=f"expiresInMinutes must be 1..{MAX_MIN}")
-        others = self.count(siblings - {task}, now)
-        if not self.protected(task, now) and others + 1 > desired:
+        if not self.protected(task, now) and self.count(siblings - {task}, now) + 1 > desired:
             return Refusal(reason="DEPLOYMENT_BLOCKED", detail="more protected tasks than the service's desired count")
         self.expires[task] = until = now + minutes * 60
         self._soonest = min(self._soonest, until)

@@ -57,7 +57,7 @@ class Gauge:
         self._engine.at(max(start, self._engine.now), self._minute, start + _MINUTE_S)
 
     def _plan(self, start: float) -> None:
-        engine, conditions, random_, now = self._engine, self._conditions, self._rng.random, self._engine.now
+        at_, now, conditions, random_ = self._engine.at, self._engine.now, self._conditions, self._rng.random
         if self._looks.turns:
             at = start + self._looks.every_s - READ_LEAD_S
         else:
@@ -68,8 +68,8 @@ class Gauge:
                 low, high = conditions.stale_s if random_() < conditions.stale_chance else conditions.count_lag_s
                 for count in (self._count_waiting, self._count_held):
                     true_at = at - low - (high - low) * random_()
-                    engine.at(true_at if true_at > now else now, count, look)
-                engine.at(at, self._read, look)
+                    at_(true_at if true_at > now else now, count, look)
+                at_(at, self._read, look)
             at += self._looks.every_s
 
     def _count_waiting(self, look: _Look) -> None:
@@ -86,8 +86,8 @@ class Gauge:
             self._seen = seen
             (heavy_waiting, fast_waiting), (heavy_held, fast_held) = look.waiting, look.held
             self._reading = Reading(
-                heavy=LaneCounts(visible=heavy_waiting, in_flight=heavy_held),
-                fast=LaneCounts(visible=fast_waiting, in_flight=fast_held) if self._fast else None,
+                heavy=LaneCounts(heavy_waiting, heavy_held),
+                fast=LaneCounts(fast_waiting, fast_held) if self._fast else None,
                 running=service.running,
                 desired=service.desired,
                 protected=protected,

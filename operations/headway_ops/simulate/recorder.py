@@ -9,7 +9,7 @@ from headway_ops.simulate.service import EcsService
 from headway_ops.simulate.waits import Waits
 
 #: A chart has no more points than this, however long the run.
-_POINTS = 1_000
+_POINTS = 500
 _FINEST_S = 10.0
 
 

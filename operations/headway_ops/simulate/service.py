@@ -93,7 +93,7 @@ class EcsService:
         refusal = self._protections.protect(
             worker.id,
             minutes=max(round(self._shape.protection_s / 60), 1),
-            siblings=set(self.workers),
+            siblings=self.workers.keys(),
             desired=self.desired,
             now=self._engine.now,
         )
@@ -139,6 +139,8 @@ class EcsService:
 
     def watch(self) -> None:
         """Keep account of the time in which fewer tasks were desired than were protected at work."""
+        if self._under_since is None and len(self.workers) <= self.desired:
+            return  # no more can be at work than there are
         under = not self.deploying and self.busy() > self.desired
         now = self._engine.now
         if under and self._under_since is None:

@@ -126,9 +126,9 @@ def test_more_backlog_never_needs_fewer_tasks(plan: ScalingPlan, seen: Reading, 
     need = plan.decide(seen).need
     heavy = seen.heavy
     for busier in (
-        dataclasses.replace(seen, heavy=LaneCounts(visible=heavy.visible + more, in_flight=heavy.in_flight)),
-        dataclasses.replace(seen, heavy=LaneCounts(visible=heavy.visible, in_flight=heavy.in_flight + more)),
-        dataclasses.replace(seen, fast=LaneCounts(visible=(seen.fast.visible if seen.fast else 0) + more, in_flight=0))
+        seen._replace(heavy=LaneCounts(visible=heavy.visible + more, in_flight=heavy.in_flight)),
+        seen._replace(heavy=LaneCounts(visible=heavy.visible, in_flight=heavy.in_flight + more)),
+        seen._replace(fast=LaneCounts(visible=(seen.fast.visible if seen.fast else 0) + more, in_flight=0))
         if seen.fast is None or seen.fast.in_flight == 0
         else seen,
     ):
@@ -145,7 +145,7 @@ def test_scale_in_keeps_every_protected_task(plan: ScalingPlan, seen: Reading) -
 @given(plan=plans, seen=readings)
 def test_a_desired_count_under_busy_tasks_is_raised(plan: ScalingPlan, seen: Reading) -> None:
     """Unless a deployment runs, every protected task is asked for, as far as the cap allows."""
-    need = plan.decide(dataclasses.replace(seen, deploying=False)).need
+    need = plan.decide(seen._replace(deploying=False)).need
     assert need >= min(seen.protected, plan.cap)
 
 
@@ -153,7 +153,7 @@ def test_a_desired_count_under_busy_tasks_is_raised(plan: ScalingPlan, seen: Rea
 def test_moving_a_message_into_flight_changes_nothing(plan: ScalingPlan, seen: Reading) -> None:
     """A message that starts is still work: only its place changes, so the need does not."""
     total = seen.heavy.total
-    started = dataclasses.replace(seen, heavy=LaneCounts(visible=0, in_flight=total))
+    started = seen._replace(heavy=LaneCounts(visible=0, in_flight=total))
     assert plan.decide(started).need == plan.decide(seen).need
 
 

@@ -13,7 +13,7 @@ class Published:
     """The publisher and the alarms of a stage's template, through the control-loop model."""
 
     def __init__(self, scaling: Scaling) -> None:
-        self._plan, self._service = scaling.plan, scaling.service
+        self._plan, self._service, self._itself = scaling.plan, scaling.service, frozenset({scaling.service})
         self._loop: ControlLoop = scaling.loop()
         watched = {alarm.metric for alarm in scaling.alarms}
         # Only what an alarm looks at; the rest is for charts.
@@ -23,20 +23,23 @@ class Published:
             if (key := MetricKey(scaling.namespace, metric.name, scaling.dimensions)) in watched
         ]
         self._reading: Reading | None = None
+        self._values: list[tuple[Callable[[float, float], None], float]]
 
     def look(self, reading: Reading, cpu_percent: float, now: float) -> None:
         """Publish what the plan decides."""
         if reading is not self._reading:  # a gauge that sees no change shows the same reading again
-            self._reading, self._decision = reading, self._plan.decide(reading)
-        for series, value in self._metrics:
-            series.put(value(self._decision), now)
+            self._reading, decision = reading, self._plan.decide(reading)
+            self._values = [(series.put, value(decision)) for series, value in self._metrics]
+        for put, value in self._values:
+            put(value, now)
 
     def decide(self, now: float, desired: int, *, deploying: bool = False) -> int:
         """Evaluate the alarms that are due."""
-        self._loop.desired[self._service] = desired
-        self._loop.deploying = {self._service} if deploying else set()
-        self._loop.step(now)
-        return self._loop.desired[self._service]
+        loop = self._loop
+        loop.desired[self._service] = desired
+        loop.deploying = self._itself if deploying else frozenset()
+        loop.step(now)
+        return loop.desired[self._service]
 
 
 _VALUES: dict[metrics.Metric, Callable[[Decision], float]] = {
