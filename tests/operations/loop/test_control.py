@@ -148,7 +148,7 @@ def test_the_desired_count_keeps_to_the_targets_bounds() -> None:
 )
 @example(
     # A late one out of range among three within it, which alarm: 43, 28 (late), 73 and 83 s.
-    beats=[(0, 0, 0)] * 4 + [(0, 2, 0), (0, 2, 25), (0, 0, 0)] + [(0, 2, 0)] * 3,
+    beats=[(0, 0, 0)] * 4 + [(0, 2, 0), (0, 2, 25), (0, 0, 0), (0, 2, 0), (0, 2, 0), (0, 0, 0)],
     jitter=3,
     statistic="Maximum",
     missing=TreatMissing.NOT_BREACHING,
