@@ -1,5 +1,6 @@
 """Which code may see which: import roots, the runtime without the CDK, and pure math."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -72,6 +73,16 @@ def test_runtime_runs_without_the_cdk() -> None:
     )
     assert "headway" in printed.split()
     assert not {"aws_cdk", "constructs", "jsii", "headway_cdk", "headway_ops", "stacks"} & set(printed.split())
+
+
+def test_rights_on_lanes_are_spelled_in_one_place() -> None:
+    """What the constructs grant is what the doctor asks IAM for: no other source names an SQS action."""
+    roots = ("runtime", "constructs", "stacks", "operations")
+    sources = (path for root in roots for path in (ROOT / root).rglob("*.py"))
+    spelled = {
+        str(path.relative_to(ROOT)) for path in sources if re.search(r'"sqs:[A-Z]', path.read_text(encoding="utf-8"))
+    }
+    assert spelled == {"runtime/headway/contract/rights.py"}
 
 
 @pytest.mark.parametrize("module", ["headway.scaling", "headway.contract"])

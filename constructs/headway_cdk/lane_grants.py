@@ -16,8 +16,8 @@ from aws_cdk import aws_iam as iam
 from constructs import IConstruct
 
 from headway.contract import WorkerEnv
+from headway.contract.rights import BURY, CONSUME, LOOK, SEND
 from headway_cdk.flat import flat
-from headway_cdk.lanes import CONSUME, SEND
 
 #: How the environment contracts call what this reads; a worker's has every one.
 _NAMES = WorkerEnv.variables()
@@ -65,7 +65,7 @@ def needs(variables: Mapping[str, str]) -> Iterator[Need]:
     consumed = variables.get(_NAMES["lane"])
     if consumed:
         yield need("lane", consumed, queues.get(consumed, ""), CONSUME, "grant_consume")
-        yield need("lane", consumed, dead_letters.get(consumed, ""), ("sqs:SendMessage",), "grant_bury")
+        yield need("lane", consumed, dead_letters.get(consumed, ""), BURY, "grant_bury")
         main = variables.get(_NAMES["main_lane"], consumed)
         if main != consumed:
             yield need("main_lane", main, queues.get(main, ""), SEND, "grant_send")
@@ -73,7 +73,7 @@ def needs(variables: Mapping[str, str]) -> Iterator[Need]:
     for lane, queue in queues.items():
         yield need("queue_urls", lane, queue, SEND, "grant_send")
     for lane, queue in dead_letters.items():
-        yield need("dead_letter_urls", lane, queue, ("sqs:ReceiveMessage",), "grant_look")
+        yield need("dead_letter_urls", lane, queue, LOOK, "grant_look")
     fast = variables.get(_NAMES["fast_queue"], "").strip()
     if fast and fast not in queues:
         yield need("fast_queue", fast, "", SEND, "grant_send")

@@ -8,10 +8,8 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-# What kombu 5.7 calls with predefined queues, and nothing else (kombu/transport/SQS/__init__.py): a consumer reads,
-# deletes, extends or hands back, and reads the redrive policy before it rejects; a producer looks up and sends.
-CONSUME = ("sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility", "sqs:GetQueueAttributes")
-SEND = ("sqs:SendMessage", "sqs:GetQueueAttributes")
+from headway.contract.rights import BURY, CONSUME, COUNT, LOOK, SEND
+
 # "Configuring AWS KMS permissions for Amazon SQS" (SQS developer guide): what each side of an encrypted queue needs.
 _KMS_CONSUME = ("kms:Decrypt",)
 _KMS_SEND = ("kms:GenerateDataKey", "kms:Decrypt")
@@ -104,15 +102,15 @@ class Lane(Construct):
 
     def grant_bury(self, grantee: iam.IGrantable) -> None:
         """Let ``grantee`` put a message that can never run among the dead letters, with its reason."""
-        self._grant(grantee, ("sqs:SendMessage",), self.dead_letters, _KMS_SEND)
+        self._grant(grantee, BURY, self.dead_letters, _KMS_SEND)
 
     def grant_count(self, grantee: iam.IGrantable) -> None:
         """Let ``grantee`` read the lane's message counts."""
-        self._grant(grantee, ("sqs:GetQueueAttributes",), self.queue, ())
+        self._grant(grantee, COUNT, self.queue, ())
 
     def grant_look(self, grantee: iam.IGrantable) -> None:
         """Let ``grantee`` see the dead letters; without the right to delete, they stay."""
-        self._grant(grantee, ("sqs:ReceiveMessage",), self.dead_letters, _KMS_CONSUME)
+        self._grant(grantee, LOOK, self.dead_letters, _KMS_CONSUME)
 
     def _grant(
         self, grantee: iam.IGrantable, actions: Sequence[str], queue: sqs.IQueue, key_actions: Sequence[str]

@@ -4,15 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from headway.contract.rights import BURY, CONSUME, SEND, TAKE
 from headway_ops.deployed import DeployedLane, DeployedService, Queue
 from headway_ops.deployed.roles import denied, granted
 from headway_ops.doctor.finding import Finding
-
-CONSUME = ("sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility", "sqs:GetQueueAttributes")
-SEND = ("sqs:SendMessage", "sqs:GetQueueAttributes")
-BURY = ("sqs:SendMessage",)
-#: What takes messages out: nobody may, but a lane's own workers.
-TAKE = ("sqs:ReceiveMessage", "sqs:DeleteMessage")
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import patch
 
 import psutil
+
+from headway_ops.local.running import LocalStage
 
 HEADWAY = Path(sys.executable).with_name("headway")
 
@@ -32,6 +35,14 @@ def environment(state: Path) -> dict[str, str]:
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
     }
     return {**kept, **nowhere, "HEADWAY_STATE": str(state), "NO_COLOR": "1", "COLUMNS": "160"}
+
+
+def attach(state: Path) -> LocalStage:
+    """Return the local stage that runs under ``state``."""
+    with patch.dict(os.environ, HEADWAY_STATE=str(state)):
+        running = LocalStage.attach("local")
+    assert running is not None
+    return running
 
 
 def left_over(state: Path) -> list[str]:

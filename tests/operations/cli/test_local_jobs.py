@@ -17,8 +17,8 @@ from headway.jobs import connect
 from headway.jobs.queries import tally
 from headway_ops.demo.drawings import draw
 from headway_ops.local.running import LocalStage
-from tests.operations.cli.running import headway
-from tests.operations.cli.test_local_stage import SPEED, attach, counts, jobs, truth
+from tests.operations.cli.running import attach, headway
+from tests.operations.cli.test_local_stage import SPEED, counts, jobs, truth
 from tests.runtime.support.waiting import until
 
 pytestmark = [pytest.mark.local_stage, pytest.mark.timeout(400)]

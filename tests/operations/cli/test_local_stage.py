@@ -15,7 +15,7 @@ import pytest
 from headway_ops.demo.drawings import Drawing, draw
 from headway_ops.local.observe import Observer
 from headway_ops.local.running import LocalStage
-from tests.operations.cli.running import HEADWAY, environment, headway, left_over
+from tests.operations.cli.running import HEADWAY, attach, environment, headway, left_over
 from tests.runtime.support.waiting import until
 
 pytestmark = [pytest.mark.local_stage, pytest.mark.timeout(400)]
@@ -40,15 +40,6 @@ def stage(state: Path) -> Iterator[LocalStage]:
     assert (told["endpoint"], told["web"]) == (running.emulator.endpoint, running.web_url)
     yield running
     headway("down", state=state)
-
-
-def attach(state: Path) -> LocalStage:
-    """Return the running stage."""
-    os.environ["HEADWAY_STATE"] = str(state)
-    running = LocalStage.attach("local")
-    del os.environ["HEADWAY_STATE"]
-    assert running is not None
-    return running
 
 
 def jobs(state: Path) -> dict[str, dict[str, Any]]:

@@ -10,9 +10,8 @@ import pytest
 import typer
 
 from headway_ops.cli import rollout
-from headway_ops.local.running import LocalStage
 from stacks.loading import STAGES_FILE, load_stage
-from tests.operations.cli.running import headway
+from tests.operations.cli.running import attach, headway
 from tests.runtime.support.waiting import until
 from tests.synth import varied
 
@@ -103,12 +102,3 @@ def test_a_lane_is_not_left_while_the_deployed_stage_sends_to_it(
 def assembly(state: Path) -> Path:
     """Return the cloud assembly that the stage was deployed from."""
     return state / "local" / "cdk.out"
-
-
-def attach(state: Path) -> LocalStage:
-    """Return the running stage."""
-    os.environ["HEADWAY_STATE"] = str(state)
-    running = LocalStage.attach("local")
-    del os.environ["HEADWAY_STATE"]
-    assert running is not None
-    return running
