@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from headway_ops.simulate.calling import Calling
 from headway_ops.simulate.calls import Calls
 from headway_ops.simulate.conditions import Conditions
 from headway_ops.simulate.engine import Engine
@@ -13,9 +14,6 @@ from headway_ops.simulate.shape import FleetShape
 from headway_ops.simulate.stage import ServiceShape
 from headway_ops.simulate.waits import Waits
 from headway_ops.simulate.worker import Holding, Worker
-
-#: A call that meets a 429 is tried so often, with pauses of 2, 4, 8 ... seconds and up to one more at random.
-_TRIES = 5
 
 
 class Admitting(Protocol):
@@ -46,9 +44,19 @@ class Consumer:
         failed: Callable[[Message], None],
     ) -> None:
         self._engine, self._service, self._shape, self._lanes = engine, service, shape, lanes
-        self._calls, self._settled, self._failed = calls, settled, failed
+        self._settled, self._failed = settled, failed
         self._random = rng.random
-        self._fast_waits, self._heavy_waits = waits
+        self._fast_waits, heavy_waits = waits
+        self._calling = Calling(
+            engine,
+            calls,
+            heavy_waits,
+            rng,
+            abreast=service.max_inflight,
+            leases=shape.leases,
+            done=self._done,
+            failed=self._given_up,
+        )
         self._pickup_s, self._pickup_more_s = conditions.pickup_s[0], conditions.pickup_s[1] - conditions.pickup_s[0]
         self._polling_s, self._slots = service.polling_interval_s, service.concurrency
         self._polls = Polls(engine, service, rng, self.join)
@@ -101,8 +109,7 @@ class Consumer:
             return
         if not self._shape.extends:
             self._engine.after(self._service.lane.visibility_timeout_s, self._lapse, holding)
-        for _ in range(min(self._service.max_inflight, len(message.calls))):
-            self._call(holding, delay)
+        self._calling.start(holding, delay)
 
     def hand_back(self, holding: Holding, away_s: float) -> None:
         """Give a message back before its work started, hidden for ``away_s``."""
@@ -114,12 +121,12 @@ class Consumer:
         """End a worker at once. A worker that extends hands back just before; else visibility has to run out."""
         for holding in tuple(worker.held):
             self.lost += holding.begun > 0
-            self._calls.in_flight -= holding.running
+            self._calling.drop(holding)
             self._drop(holding)
             if not holding.lapsed:
                 self._return(holding, 0.0 if self._shape.extends else self._service.lane.visibility_timeout_s)
         worker.busy = 0
-        self._let_in()
+        self._calling.let_in()
 
     def _receive(self, worker: Worker, lane: Lane, message: Message, delay: float) -> None:
         lane.in_flight += 1
@@ -133,60 +140,14 @@ class Consumer:
         else:
             self.guard.admit(holding, delay)
 
-    def _call(self, holding: Holding, delay: float) -> None:
-        calls, message = self._calls, holding.message
-        if calls.in_flight >= calls.quota:
-            self._refused(holding)
-            return
-        if message.wait < 0:
-            message.wait = self._engine.now + delay - message.sent_at
-            self._heavy_waits.add(message.wait)
-        seconds = message.calls[holding.begun]
-        holding.begun += 1
-        holding.running += 1
-        holding.tries = 0
-        calls.begin(seconds)
-        self._engine.after(delay + seconds, self._called, holding)
-
-    def _called(self, holding: Holding) -> None:
-        if not holding.alive:
-            return
-        self._calls.in_flight -= 1
-        holding.running -= 1
-        if self._calls.line:
-            self._let_in()
-        if holding.begun < len(holding.message.calls):
-            self._call(holding, 0.0)
-        elif not holding.running:
-            self._done(holding)
-
-    def _refused(self, holding: Holding) -> None:
-        """Wait in the fleet's line, or meet the model's 429."""
-        if self._shape.leases:
-            self._calls.line.append(holding)
-            return
-        self._calls.rate_limited += 1
-        holding.tries += 1
-        if holding.tries < _TRIES:
-            self._engine.after(2.0**holding.tries + self._random(), self._again, holding)
-        elif not holding.running:
-            self._drop(holding)
-            holding.lane.in_flight -= not holding.lapsed
-            if not holding.message.done:
-                holding.message.done = True
-                self._failed(holding.message)
-            self._free(holding.worker)
-
-    def _again(self, holding: Holding) -> None:
-        if holding.alive and holding.begun < len(holding.message.calls):
-            self._call(holding, 0.0)
-
-    def _let_in(self) -> None:
-        calls = self._calls
-        while calls.line and calls.in_flight < calls.quota:
-            holding = calls.line.popleft()
-            if holding.alive:
-                self._call(holding, 0.0)
+    def _given_up(self, holding: Holding) -> None:
+        """Know that a message's work can never be done."""
+        self._drop(holding)
+        holding.lane.in_flight -= not holding.lapsed
+        if not holding.message.done:
+            holding.message.done = True
+            self._failed(holding.message)
+        self._free(holding.worker)
 
     def _done(self, holding: Holding) -> None:
         if not holding.alive:

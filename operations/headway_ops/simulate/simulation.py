@@ -11,6 +11,7 @@ from headway_ops.simulate.consumer import Consumer
 from headway_ops.simulate.engine import Engine
 from headway_ops.simulate.gauge import Gauge
 from headway_ops.simulate.guards import guard_for
+from headway_ops.simulate.jobs import Jobs
 from headway_ops.simulate.lane import Lane, Message
 from headway_ops.simulate.outcome import Outcome
 from headway_ops.simulate.policies.policy import Policy
@@ -19,7 +20,7 @@ from headway_ops.simulate.service import EcsService
 from headway_ops.simulate.shape import Guard, Lanes
 from headway_ops.simulate.stage import ServiceShape
 from headway_ops.simulate.waits import Waits
-from headway_ops.simulate.workload import Job, Workload, jobs_of
+from headway_ops.simulate.workload import Workload, jobs_of
 
 
 def simulate(
@@ -44,14 +45,11 @@ class Simulation:
     def __init__(self, workload: Workload, policy: Policy, quota: int, seed: int, conditions: Conditions) -> None:
         self._workload, self._policy, self._seed, self._conditions = workload, policy, seed, conditions
         self._rng = random.Random(f"{seed}/aws")  # noqa: S311  # a simulation's dice
-        self._jobs = jobs_of(workload, seed)
         self._engine, self._calls = Engine(), Calls(quota)
         self._recorder = Recorder(self._engine, workload.duration_s)
         self._waits = Waits(resolution_s=0.01), Waits(resolution_s=0.1)
-        self._makespans = Waits(resolution_s=1.0)
-        self._sent = self._open = self._failed = self._peak_tasks = 0
-        self._first_s = self._first_change_s = math.nan
-        self._all_sent = False
+        self._peak_tasks = 0
+        self._first_change_s = math.nan
         self._controller = policy.controller()
         self._build()
 
@@ -65,7 +63,7 @@ class Simulation:
         engine.at(delay, self._decide)
         for number, deploy in enumerate(workload.deploys, start=2):
             engine.at(deploy.at_min * 60, self._services[0].deploy, str(number))
-        self._next_job()
+        self._jobs.next()
         trace = engine.run(workload.duration_s + workload.drain_h * 3_600, traced=traced)
         for service in self._services:
             service.settle()
@@ -76,6 +74,13 @@ class Simulation:
         self._heavy_lane = self._fast_lane = Lane(fleet.heavy.lane.max_receives)
         if fleet.lanes is not Lanes.SINGLE:
             self._fast_lane = Lane((fleet.fast or fleet.heavy).lane.max_receives)
+        self._jobs = Jobs(
+            self._engine,
+            jobs_of(self._workload, self._seed),
+            split=fleet.split,
+            interactive=self._send_interactive,
+            heavy=self._send_heavy,
+        )
         own = fleet.lanes is Lanes.DEDICATED and fleet.fast is not None
         polled = [self._heavy_lane] if own or fleet.lanes is Lanes.SINGLE else [self._fast_lane, self._heavy_lane]
         self._heavy, service = self._part(fleet.heavy, polled, fleet.guard, self._recorder.note)
@@ -107,58 +112,18 @@ class Simulation:
             waits=self._waits,
             conditions=self._conditions,
             rng=self._rng,
-            settled=self._settled,
-            failed=self._lost,
+            settled=self._jobs.settled,
+            failed=self._jobs.lost,
         )
         service = EcsService(self._engine, shape, consumer, self._conditions, self._rng, note)
         consumer.guard = service.guard = guard_for(guard, self._engine, consumer, service, self._conditions, self._rng)
         return consumer, service
 
-    def _next_job(self) -> None:
-        job = next(self._jobs, None)
-        if job is None:
-            self._all_sent = True
-            self._end_when_done()
-        else:
-            self._engine.at(job.arrived, self._arrive, job)
+    def _send_interactive(self, message: Message) -> None:
+        self._fast.send(self._fast_lane, message)
 
-    def _arrive(self, job: Job) -> None:
-        if not self._sent:
-            self._first_s = job.arrived
-        self._sent += 1
-        self._open += 1
-        job.open = 1
-        self._fast.send(self._fast_lane, Message(job, (), job.arrived))
-        self._next_job()
-
-    def _settled(self, message: Message) -> None:
-        job = message.job
-        if not message.calls:
-            now, lane, heavy = self._engine.now, self._heavy_lane, self._heavy
-            split = self._policy.fleet.split
-            for block in job.blocks:
-                for calls in [(call,) for call in block] if split else (block,):
-                    job.open += 1
-                    heavy.send(lane, Message(job, calls, now))
-        self._close(job)
-
-    def _lost(self, message: Message) -> None:
-        """Give up a job of which one message can never be done."""
-        message.job.failed = True
-        self._close(message.job)
-
-    def _close(self, job: Job) -> None:
-        """Count one of a job's messages as done with."""
-        job.open -= 1
-        if not job.open:
-            self._open -= 1
-            self._failed += job.failed
-            self._makespans.add(self._engine.now - job.arrived)
-            self._end_when_done()
-
-    def _end_when_done(self) -> None:
-        if self._all_sent and not self._open:
-            self._engine.stop()
+    def _send_heavy(self, message: Message) -> None:
+        self._heavy.send(self._heavy_lane, message)
 
     def _look(self, reading: Reading) -> None:
         slots, busy = reading.running * self._heavy.slots, reading.heavy.in_flight
@@ -169,14 +134,14 @@ class Simulation:
         service, now = self._services[0], self._engine.now
         desired = self._controller.decide(now, service.desired, deploying=service.deploying)
         if desired != service.desired:
-            if self._sent and math.isnan(self._first_change_s):
-                self._first_change_s = now - self._first_s
+            if self._jobs.sent and math.isnan(self._first_change_s):
+                self._first_change_s = now - self._jobs.first_s
             self._peak_tasks = max(self._peak_tasks, desired)
             service.set_desired(desired)
         self._engine.after(self._policy.looks.decides_every_s, self._decide)
 
     def _outcome(self, trace: str) -> Outcome:
-        heavy, fast = self._services[0], self._services[1] if len(self._services) > 1 else None
+        jobs, heavy, fast = self._jobs, self._services[0], self._services[1] if len(self._services) > 1 else None
         consumers = {self._heavy, self._fast}
         fast_waits, heavy_waits = self._waits
         lanes = {self._heavy_lane, self._fast_lane}
@@ -186,16 +151,16 @@ class Simulation:
             workload=self._workload.name,
             seed=self._seed,
             hours=self._engine.now / 3_600,
-            jobs=self._sent,
-            jobs_finished=self._sent - self._open - self._failed,
-            jobs_failed=self._failed,
+            jobs=jobs.sent,
+            jobs_finished=jobs.sent - jobs.unfinished - jobs.failed,
+            jobs_failed=jobs.failed,
             interactive_wait_p95_s=fast_waits.quantile(0.95),
             interactive_wait_max_s=fast_waits.longest_s,
             heavy_wait_mean_s=heavy_waits.mean_s,
             heavy_wait_p95_s=heavy_waits.quantile(0.95),
             heavy_wait_max_s=heavy_waits.longest_s,
-            makespan_p95_s=self._makespans.quantile(0.95),
-            makespan_max_s=self._makespans.longest_s,
+            makespan_p95_s=jobs.makespans.quantile(0.95),
+            makespan_max_s=jobs.makespans.longest_s,
             task_h=heavy.task_s / 3_600,
             task_calls=fleet.concurrency * fleet.max_inflight,
             fast_task_h=fast.task_s / 3_600 if fast else 0.0,
@@ -214,7 +179,7 @@ class Simulation:
             under_busy_s=heavy.under_busy_s,
             peak_tasks=self._peak_tasks,
             first_change_s=None if math.isnan(self._first_change_s) else self._first_change_s,
-            saturated=self._open > 0 or not self._all_sent,
+            saturated=jobs.unfinished > 0 or not jobs.all_sent,
             events=self._engine.events,
             trace=trace,
             samples=self._recorder.samples,
