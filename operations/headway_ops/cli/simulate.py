@@ -11,7 +11,7 @@ from headway_ops.cli.options import Assembly, Json, Stage, WorkloadName
 from headway_ops.simulate import Outcome, simulate, stage_from
 from headway_ops.simulate.assembly import of_stage
 from headway_ops.simulate.policies import clairvoyant, headway, peers
-from headway_ops.simulate.reporting import report
+from headway_ops.simulate.reporting import duration, report
 from headway_ops.simulate.workload import load_workload
 
 
@@ -44,10 +44,10 @@ def summary(outcome: Outcome) -> str:
     return "\n".join(
         (
             f"jobs      {outcome.jobs_finished} of {outcome.jobs} done in {outcome.hours:.1f} h; "
-            f"95% within {outcome.makespan_p95_s / 60:.1f} min of their arrival",
-            f"waits     interactive: p95 {outcome.interactive_wait_p95_s:.2f} s, "
-            f"longest {outcome.interactive_wait_max_s:.2f} s; "
-            f"heavy: p95 {outcome.heavy_wait_p95_s:.1f} s, longest {outcome.heavy_wait_max_s:.1f} s",
+            f"95% within {duration(outcome.makespan_p95_s)} of their arrival",
+            f"waits     interactive: p95 {duration(outcome.interactive_wait_p95_s)}, "
+            f"longest {duration(outcome.interactive_wait_max_s)}; "
+            f"heavy: p95 {duration(outcome.heavy_wait_p95_s)}, longest {duration(outcome.heavy_wait_max_s)}",
             f"calls     at most {outcome.peak_in_flight} of {outcome.quota} in flight; {over}",
             f"tasks     up to {outcome.peak_tasks}; {outcome.busy_stops} stopped while busy; "
             f"desired under the busy ones for {outcome.under_busy_s:.0f} s",
