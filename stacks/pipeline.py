@@ -7,10 +7,14 @@ import aws_cdk as cdk
 from aws_cdk import aws_codebuild as codebuild
 from aws_cdk import aws_codepipeline as codepipeline
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
 from aws_cdk import pipelines
 from constructs import Construct
 
+from headway_cdk import AccessLogs
 from stacks.deployment import Deployment
+from stacks.pipeline_grants import acknowledge_grants
 from stacks.promotion import Step, steps
 from stacks.settings import PipelineSettings, StageSettings
 
@@ -45,12 +49,13 @@ class PipelineStack(cdk.Stack):
         self._synth = pipelines.ShellStep(
             "Synth", input=self._source, install_commands=[_SETUP], commands=[_TOOLS, "cdk synth --quiet"]
         )
+        artifacts = self._artifacts()
         self.pipeline = pipelines.CodePipeline(
             self,
             "Pipeline",
             synth=self._synth,
+            artifact_bucket=artifacts,
             cross_account_keys=True,
-            enable_key_rotation=True,
             # One promotion at a time, and none is dropped in the middle of a stage.
             pipeline_type=codepipeline.PipelineType.V2,
             execution_mode=codepipeline.ExecutionMode.QUEUED,
@@ -63,6 +68,23 @@ class PipelineStack(cdk.Stack):
         )
         for name, own in itertools.groupby(steps(settings, stages), key=lambda step: step.stage):
             self._promote(stages[name], deployments[name], list(own))
+        self.pipeline.build_pipeline()
+        acknowledge_grants(self.pipeline, artifacts)
+
+    def _artifacts(self) -> s3.IBucket:
+        """Return what CDK Pipelines would create, and access logs beside it; stages read it from their own accounts."""
+        artifacts = s3.Bucket(
+            self,
+            "Artifacts",
+            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+            encryption=s3.BucketEncryption.KMS,
+            encryption_key=kms.Key(self, "ArtifactsKey", enable_key_rotation=True),
+            bucket_key_enabled=True,
+            enforce_ssl=True,
+            removal_policy=cdk.RemovalPolicy.RETAIN,
+        )
+        AccessLogs(self, "AccessLogs").take_from(artifacts, "artifacts/")
+        return artifacts
 
     def _promote(self, stage: StageSettings, deployment: Deployment, own: list[Step]) -> None:
         by_stack = {step.stack: step for step in own if step.kind == "deploy"}

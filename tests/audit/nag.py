@@ -1,5 +1,6 @@
-"""cdk-nag's AwsSolutions pack over every stage: what it finds, and which reason covers each finding."""
+"""cdk-nag's AwsSolutions pack over every stage and a pipeline: what it finds, and which reason covers each finding."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from unittest import mock
 
@@ -11,6 +12,7 @@ from headway_cdk import acknowledged
 from stacks.deployment import Deployment
 from stacks.settings import StageSettings
 from tests import synth
+from tests.pipeline import pipeline
 
 _PACK = "AwsSolutions"
 
@@ -38,7 +40,7 @@ class Acknowledgement:
 
 @dataclass(frozen=True, kw_only=True)
 class Nagged:
-    """One stage's findings, as if nothing were acknowledged, and its acknowledgements."""
+    """The findings of a stage or a pipeline, as if nothing were acknowledged, and its acknowledgements."""
 
     findings: tuple[Finding, ...]
     acknowledgements: tuple[Acknowledgement, ...]
@@ -50,24 +52,34 @@ class Nagged:
 
 
 def nag(settings: StageSettings) -> Nagged:
-    """Return what cdk-nag says about a stage.
+    """Return what cdk-nag says about a stage."""
+    return _nagged(lambda root: Deployment(root, settings.name, settings=settings))
 
-    The stage acknowledges under another pack's name, so that cdk-nag reports everything and each reason can be held
-    against what it is for.
+
+def nag_pipeline() -> Nagged:
+    """Return what cdk-nag says about the stack of a pipeline, CDK Pipelines' own roles included."""
+    return _nagged(pipeline)
+
+
+def _nagged(build: Callable[[cdk.App], IConstruct]) -> Nagged:
+    """Return what cdk-nag says about what ``build`` puts into an app.
+
+    It acknowledges under another pack's name, so that cdk-nag reports everything and each reason can be held against
+    what it is for.
     """
     with mock.patch.object(acknowledged, "_PACK", "Recorded"):
         root = synth.app()
-        deployment = Deployment(root, settings.name, settings=settings)
+        built = build(root)
         root.synth()
     return Nagged(
         findings=tuple(
             sorted(
                 Finding(rule=violation.rule_name.removeprefix(f"{_PACK}-"), path=resource.construct_path or "")
-                for violation in AwsSolutionsChecks().validate_scope(deployment).violations
+                for violation in AwsSolutionsChecks().validate_scope(built).violations
                 for resource in violation.violating_resources
             )
         ),
-        acknowledgements=tuple(sorted(_recorded(deployment))),
+        acknowledgements=tuple(sorted(_recorded(built))),
     )
 
 

@@ -11,15 +11,16 @@ from headway_cdk import hardened
 from stacks.deployment import Deployment
 from stacks.loading import load_stages
 from tests import synth
-from tests.audit.nag import Nagged, nag
+from tests.audit.nag import Nagged, nag, nag_pipeline
+from tests.pipeline import pipeline
 
 STAGES = load_stages()
 
 
 @pytest.fixture(scope="module")
 def nagged() -> dict[str, Nagged]:
-    """Every stage's verdict."""
-    return {name: nag(settings) for name, settings in STAGES.items()}
+    """Every stage's verdict, and a pipeline's."""
+    return {**{name: nag(settings) for name, settings in STAGES.items()}, "Pipeline": nag_pipeline()}
 
 
 def plugged_in(*names: str) -> cdk.App:
@@ -34,6 +35,13 @@ def plugged_in(*names: str) -> cdk.App:
 def test_every_stage_synthesizes_with_cdk_nag_plugged_in() -> None:
     """The acknowledgements are in the form that cdk-nag reads: no violation stops the synthesis."""
     plugged_in(*STAGES).synth()
+
+
+def test_a_pipeline_synthesizes_with_cdk_nag_plugged_in() -> None:
+    """With the stages that it promotes: the roles that CDK Pipelines makes are acknowledged where they are."""
+    root = plugged_in()
+    pipeline(root)
+    root.synth()
 
 
 def test_synthesis_fails_without_one_acknowledgement(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,12 +62,12 @@ def test_synthesis_fails_without_one_acknowledgement(monkeypatch: pytest.MonkeyP
 
 
 def test_no_finding_is_open(nagged: dict[str, Nagged]) -> None:
-    """Each finding of each stage is covered by a reason at its construct."""
-    assert {name: verdict.uncovered for name, verdict in nagged.items()} == {name: [] for name in STAGES}
+    """Each finding of each stage and of the pipeline is covered by a reason at its construct."""
+    assert {name: verdict.uncovered for name, verdict in nagged.items()} == {name: [] for name in nagged}
 
 
 def test_no_acknowledgement_is_stale(nagged: dict[str, Nagged]) -> None:
-    """Each reason covers a finding in at least one stage: cdk-nag itself lets stale ones pass in silence."""
+    """Each reason covers a finding in at least one of them: cdk-nag itself lets stale ones pass in silence."""
     given, used = set(), set()
     for stage, verdict in nagged.items():
         for each in verdict.acknowledgements:

@@ -10,6 +10,7 @@ import pytest
 from headway.contract import DatabaseSecret, ModelSecret, OwnerSecret, WebSecret
 from stacks.loading import load_stages
 from tests.audit.secrets import secrets
+from tests.pipeline import synthesized
 from tests.synth import stage
 
 
@@ -18,6 +19,11 @@ def test_no_template_holds_a_secret(name: str) -> None:
     """Secrets are named by ARN and key; their values are nowhere."""
     found = {stack: secrets(template) for stack, template in stage(name).templates.items()}
     assert found == {stack: [] for stack in found}
+
+
+def test_no_pipeline_holds_a_secret() -> None:
+    """Its connection is an ARN, and its builds take on roles."""
+    assert secrets(synthesized().templates["pipeline"]) == []
 
 
 def container(name: str, value: str) -> dict[str, Any]:

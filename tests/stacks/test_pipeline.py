@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,47 +9,16 @@ import pytest
 
 from stacks.deployment import Deployment
 from stacks.loading import STAGES_FILE, SettingsError, load_pipeline, load_stages
-from stacks.pipeline import PipelineStack
 from stacks.promotion import IDS
-from stacks.settings import PipelineSettings, StageSettings
-from tests.synth import app, varied
+from tests.pipeline import ACCOUNTS, SETTINGS, synthesized
+from tests.synth import app, text
 
 STACKS = ("network", "queues", "jobstore", "consumer", "producer")
-SETTINGS = PipelineSettings(
-    repository="somebody/fork",
-    connection_arn="arn:aws:codeconnections:eu-west-1:111122223333:connection/c",
-    account="111122223333",
-    region="eu-west-1",
-    stages=["dev", "prod"],
-    approve=["prod"],
-)
-#: Each stage in an account of its own, one of them bootstrapped under a name of its own.
-ACCOUNTS = {"dev": "444455556666", "prod": "777788889999"}
-QUALIFIERS = {"dev": "team", "prod": ""}
-
-
-def stages() -> Mapping[str, StageSettings]:
-    """Return the stages to promote, each with its account."""
-    found = load_stages()
-    return {
-        name: varied(found[name], account=account, governance__bootstrap_qualifier=QUALIFIERS[name])
-        for name, account in ACCOUNTS.items()
-    }
-
-
-@cache
-def template() -> Mapping[str, Any]:
-    """Return the pipeline's template."""
-    root, known = app(), stages()
-    deployments = {name: Deployment(root, name, settings=settings) for name, settings in known.items()}
-    PipelineStack(root, "Pipeline", settings=SETTINGS, stages=known, deployments=deployments)
-    found: Mapping[str, Any] = root.synth().get_stack_by_name("headway-pipeline").template
-    return found
 
 
 def of(kind: str) -> list[Mapping[str, Any]]:
     """Return the properties of every resource of a type."""
-    return [resource["Properties"] for resource in template()["Resources"].values() if resource["Type"] == kind]
+    return list(synthesized().of("pipeline", kind).values())
 
 
 def actions(stage: str) -> list[str]:
@@ -88,6 +56,18 @@ def test_repository_and_accounts_come_from_the_settings() -> None:
     assert (source["FullRepositoryId"], source["ConnectionArn"]) == (SETTINGS.repository, SETTINGS.connection_arn)
     text = json.dumps(pipeline)
     assert all(account in text for account in ACCOUNTS.values())
+
+
+def test_each_stages_account_may_read_the_artifacts_and_their_key() -> None:
+    """A deployment in another account reads its template from the pipeline's bucket: both policies name its role."""
+    policies = [bucket["PolicyDocument"] for bucket in of("AWS::S3::BucketPolicy")]
+    (key,) = of("AWS::KMS::Key")
+    for account in ACCOUNTS.values():
+        readers = [
+            text(statement) for policy in policies for statement in policy["Statement"] if account in text(statement)
+        ]
+        assert [reader for reader in readers if "s3:GetObject*" in reader]
+        assert [each for each in key["KeyPolicy"]["Statement"] if account in text(each) and "kms:Decrypt" in text(each)]
 
 
 def test_a_verification_runs_the_step_under_a_role_of_the_stages_account() -> None:

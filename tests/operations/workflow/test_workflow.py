@@ -11,7 +11,7 @@ from headway_ops.workflow import workflow
 from stacks.loading import load_pipeline, load_stages
 from stacks.promotion import steps
 from stacks.settings import PipelineSettings
-from tests.stacks.test_pipeline import ACCOUNTS, SETTINGS, stages
+from tests.pipeline import ACCOUNTS, SETTINGS, stages
 
 
 def parsed(pipeline: PipelineSettings | None) -> Mapping[Any, Any]:
