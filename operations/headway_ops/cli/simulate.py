@@ -26,7 +26,7 @@ def simulate_command(
     """Run a stage's own template on virtual time, and say how long work waits and what it costs."""
     asked = load_workload(workload)
     simulated = stage_from(stage, of_stage(stage, assembly))
-    outcome = simulate(asked, headway(simulated), quota=simulated.quota_calls, seed=seed)
+    outcome = simulate(asked, headway(simulated), quota=simulated.quota_calls, seed=seed, sampled=html is not None)
     if html:
         others = [simulate(asked, policy, quota=simulated.quota_calls, seed=seed) for policy in peers(simulated)]
         bound = simulate(asked, clairvoyant(simulated), quota=simulated.quota_calls, seed=seed)

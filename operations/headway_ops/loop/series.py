@@ -6,7 +6,7 @@ time it is OK and must stay so; `Watch.quiet` sees that from a few times alone.
 
 import math
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
@@ -25,14 +25,17 @@ class Watch:
     """An alarm at work. ``due`` is when it is evaluated next, ``invoked`` when it last invoked its actions."""
 
     __slots__ = (
+        "_all",
         "_calm",
         "_outside",
+        "_period_s",
         "_range_s",
         "_to_alarm",
         "compare",
         "due",
         "every_s",
         "invoked",
+        "points",
         "spec",
         "state",
         "threshold",
@@ -43,9 +46,12 @@ class Watch:
         self.compare, self.threshold = spec.compare, spec.threshold
         self.state = AlarmState.INSUFFICIENT_DATA
         self.due = self.invoked = -math.inf
+        #: Its metric's datapoints, once it watches one.
+        self.points: Sequence[tuple[float, float]] = ()
         #: When its metric last had values outside the threshold, rising, as many as can make an alarm.
         self._outside: list[float] = []
-        self._to_alarm, self._range_s = spec.datapoints_to_alarm, spec.range_periods * spec.period_s
+        self._to_alarm, self._all = spec.datapoints_to_alarm, spec.datapoints_to_alarm == spec.evaluation_periods
+        self._period_s, self._range_s = spec.period_s, spec.range_periods * spec.period_s
         # Where a period's highest or lowest value counts, it takes a value outside the threshold to put a period's
         # outside; where missing data does not breach, it does not matter how many periods have any.
         self._calm = spec.treat_missing is TreatMissing.NOT_BREACHING and spec.statistic in ("Maximum", "Minimum")
@@ -60,10 +66,17 @@ class Watch:
             del outside[0]
 
     def quiet(self, boundary: float) -> bool:
-        """Return whether the alarm is OK and must stay so: too few values in its range are outside the threshold."""
+        """Return whether the alarm is OK and must stay so.
+
+        Too few values in its range are outside the threshold, or all periods must be and the newest is known not to.
+        """
         if not self._calm or self.state is not AlarmState.OK:
             return False
-        return len(self._outside) < self._to_alarm or self._outside[0] < boundary - self._range_s
+        outside = self._outside
+        if len(outside) < self._to_alarm or outside[0] < boundary - self._range_s:
+            return True
+        newest = boundary - self._period_s
+        return self._all and outside[-1] < newest <= self.points[-1][0] < boundary
 
 
 @dataclass(kw_only=True)
@@ -87,6 +100,7 @@ class Series:
     def join(self, watch: Watch) -> None:
         """Have an alarm watch, knowing of what is outside its threshold already."""
         self.watches.append(watch)
+        watch.points = self.points
         self._measure()
         for at, value in self.points:
             if watch.compare(value, watch.threshold):

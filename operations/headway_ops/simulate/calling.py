@@ -39,7 +39,7 @@ class Calling:
 
     def start(self, holding: Holding, delay: float) -> None:
         """Make a message's first calls in ``delay`` seconds."""
-        for _ in range(min(self._abreast, len(holding.message.calls))):
+        for _ in holding.message.calls[: self._abreast]:
             self._call(holding, delay)
 
     def drop(self, holding: Holding) -> None:

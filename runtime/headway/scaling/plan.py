@@ -56,6 +56,11 @@ class ScalingPlan:
         """The task counts that can be asked for, at most 20."""
         return ladder(self.min_tasks, self.cap)
 
+    @functools.cached_property
+    def _level_for(self) -> tuple[int, ...]:
+        """The lowest level that is enough for each need from 0 to the cap."""
+        return tuple(rung_at_or_above(self.levels, need) for need in range(self.cap + 1))
+
     @property
     def threshold(self) -> float:
         """From where both alarms fire: the lowest level that may be published."""
@@ -73,8 +78,7 @@ class ScalingPlan:
         at_rest = not (self.min_tasks or backlog or coming)
         slots = 0.0 if at_rest else backlog + coming + self.spare_slots + self.burst_beta * math.sqrt(backlog)
         floor = min(reading.protected, reading.desired) if reading.deploying else reading.protected
-        need = min(max(math.ceil(slots / self.concurrency), self.min_tasks, floor), self.cap)
-        need = rung_at_or_above(self.levels, need)
+        need = self._level_for[min(max(math.ceil(slots / self.concurrency), self.min_tasks, floor), self.cap)]
         return Decision(
             need=need,
             scale_out_to=need if need > reading.desired else 0,

@@ -145,6 +145,7 @@ def test_the_desired_count_keeps_to_the_targets_bounds() -> None:
     jitter=st.floats(0, 9),
     statistic=st.sampled_from(["Maximum", "Minimum", "Average", "Sum"]),
     missing=st.sampled_from(list(TreatMissing)),
+    to_alarm=st.integers(1, 3),
 )
 @example(
     # A late one out of range among three within it, which alarm: 43, 28 (late), 73 and 83 s.
@@ -152,9 +153,10 @@ def test_the_desired_count_keeps_to_the_targets_bounds() -> None:
     jitter=3,
     statistic="Maximum",
     missing=TreatMissing.NOT_BREACHING,
+    to_alarm=3,
 )
 def test_passing_over_quiet_alarms_changes_nothing(
-    beats: list[tuple[float, float, int]], jitter: float, statistic: str, missing: TreatMissing
+    beats: list[tuple[float, float, int]], jitter: float, statistic: str, missing: TreatMissing, to_alarm: int
 ) -> None:
     """An alarm that is OK and has too few breaches in its range is not evaluated; one that evaluates all does the same.
 
@@ -164,7 +166,9 @@ def test_passing_over_quiet_alarms_changes_nothing(
     def run(*, all_evaluated: bool) -> list[Event]:
         loop = stage()
         for spec in (alarm("scale-out", OUT, periods=1, action="out"), alarm("scale-in", IN, periods=3, action="in")):
-            loop.add_alarm(dataclasses.replace(spec, statistic=statistic, treat_missing=missing))
+            needed = min(to_alarm, spec.evaluation_periods)
+            watched = dataclasses.replace(spec, statistic=statistic, treat_missing=missing, datapoints_to_alarm=needed)
+            loop.add_alarm(watched)
         events: list[Event] = []
         with pytest.MonkeyPatch.context() as patch:
             if all_evaluated:

@@ -146,5 +146,6 @@ def test_protection_is_renewed_also_where_that_was_due_while_idle(prod: Simulate
     brief = dataclasses.replace(alone, heavy=dataclasses.replace(alone.heavy, protection_s=60.0))
     mixed = JobShape(blocks=(1, 1), calls=((1, 1.0),), recorded_call_s=(5.0, 20.0, 35.0, 600.0))
     day = Workload(name="brief", phases=(Phase(minutes=8 * 60, jobs_per_min=0.3),), job=mixed)
-    samples = [sample for seed in range(9) for sample in simulate(day, headway(brief), quota=120, seed=seed).samples]
+    runs = (simulate(day, headway(brief), quota=120, seed=seed, sampled=True) for seed in range(9))
+    samples = [sample for run in runs for sample in run.samples]
     assert [sample for sample in samples if sample.calls and not sample.protected] == []

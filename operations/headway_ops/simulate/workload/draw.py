@@ -65,7 +65,7 @@ def _job(shape: JobShape, arrived: float, rng: random.Random) -> Job:
             if dice < 0:
                 break
         if recorded:
-            blocks.append(tuple(recorded[int(random_() * len(recorded))] for _ in range(calls)))
+            blocks.append(tuple([recorded[int(random_() * len(recorded))] for _ in range(calls)]))
         else:
-            blocks.append(tuple(low + (high - low) * random_() for _ in range(calls)))
+            blocks.append(tuple([low + (high - low) * random_() for _ in range(calls)]))
     return Job(arrived, rng.uniform(*shape.fast_s), blocks)
