@@ -6,6 +6,7 @@ Syntax: GitHub's "Workflow syntax for GitHub Actions" and "Configuring OpenID Co
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
+from headway_ops.workflow.actions import ACTIONS
 from stacks.promotion import Step, promoted, steps
 from stacks.settings import PipelineSettings, StageSettings
 
@@ -29,12 +30,12 @@ jobs:
   synth:
     runs-on: ubuntu-latest
     steps:
-      - uses: actions/checkout@v4
-      - uses: actions/setup-python@v5
+      - uses: CHECKOUT
+      - uses: PYTHON
         with: {python-version: "3.11"}
       - run: make setup
       - run: make synth
-      - uses: actions/upload-artifact@v4
+      - uses: UPLOAD
         with: {name: assembly, path: cdk.out, include-hidden-files: true}
 """
 _STAGE = """\
@@ -44,14 +45,14 @@ _STAGE = """\
     environment: STAGE
     permissions: {contents: read, id-token: write}
     steps:
-      - uses: actions/checkout@v4
-      - uses: actions/setup-python@v5
+      - uses: CHECKOUT
+      - uses: PYTHON
         with: {python-version: "3.11"}
       - run: make setup
       - run: printf '%s\\n' "$PWD/.venv/bin" "$PWD/node_modules/.bin" >> "$GITHUB_PATH"
-      - uses: actions/download-artifact@v4
+      - uses: DOWNLOAD
         with: {name: assembly, path: cdk.out}
-      - uses: aws-actions/configure-aws-credentials@v4
+      - uses: CREDENTIALS
         with: {role-to-assume: "ROLE", aws-region: REGION}
 """
 _STEP = """\
@@ -66,7 +67,12 @@ def workflow(pipeline: PipelineSettings | None, stages: Mapping[str, StageSettin
     Where a stage names no account, its environment's variable AWS_ROLE_ARN names the role to deploy with.
     """
     plan = pipeline or _unnamed(promoted(stages))
-    text = _HEAD + (_ON_PUSH.replace("BRANCH", pipeline.branch) if pipeline else "") + _BY_HAND + _SYNTH
+    text = (
+        _HEAD
+        + (_ON_PUSH.replace("BRANCH", pipeline.branch) if pipeline else "")
+        + _BY_HAND
+        + _filled(_SYNTH, **ACTIONS)
+    )
     needs = "synth"
     for name, own in itertools.groupby(steps(plan, stages), key=lambda step: step.stage):
         text += "".join(_job(plan, stages[name], needs, own))
@@ -77,7 +83,7 @@ def workflow(pipeline: PipelineSettings | None, stages: Mapping[str, StageSettin
 def _job(plan: PipelineSettings, stage: StageSettings, needs: str, own: Iterator[Step]) -> Iterator[str]:
     account = stage.account
     role = f"arn:aws:iam::{account}:role/{plan.deploy_role}" if account else "${{ vars.AWS_ROLE_ARN }}"
-    yield _filled(_STAGE, STAGE=stage.name, NEEDS=needs, ROLE=role, REGION=stage.region)
+    yield _filled(_STAGE, **ACTIONS, STAGE=stage.name, NEEDS=needs, ROLE=role, REGION=stage.region)
     for step in own:
         if step.kind != "approve":  # that is up to the environment's own reviewers
             yield _filled(_STEP, NAME=step.name, COMMAND=_deploy(step) if step.kind == "deploy" else step.command)

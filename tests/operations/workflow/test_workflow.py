@@ -1,5 +1,6 @@
 """The GitHub workflow is the pipeline's twin: written from the same steps, and kept as it is written."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,6 +26,13 @@ def test_the_committed_file_is_what_make_workflow_writes() -> None:
     committed = (PROJECT / ".github" / "workflows" / "deploy.yml").read_text(encoding="utf-8")
     found = load_stages()
     assert committed == workflow(load_pipeline(found), found)
+
+
+def test_every_action_is_pinned_by_its_commit() -> None:
+    """Forty hexadecimal digits, and the release that they are in a comment: a tag could be moved to other code."""
+    used = [line.split("uses: ")[1] for line in workflow(SETTINGS, stages()).splitlines() if "uses: " in line]
+    assert len(used) == 3 + 4 * len(SETTINGS.stages)
+    assert [line for line in used if not re.fullmatch(r"[\w.-]+/[\w.-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line)] == []
 
 
 def test_the_steps_are_the_pipelines() -> None:
