@@ -159,11 +159,11 @@ def test_moving_a_message_into_flight_changes_nothing(plan: ScalingPlan, seen: R
 
 @given(plan=plans, seen=readings)
 def test_at_most_one_direction_speaks(plan: ScalingPlan, seen: Reading) -> None:
-    """Out, in, or neither, and what speaks is the need itself, on the right side of the desired count."""
+    """Out, in, or neither, and what speaks is the need itself, or a half for no task, on the right side of desired."""
     decision = plan.decide(seen)
     assert 0 in (decision.scale_out_to, decision.scale_in_to)
     assert decision.scale_out_to in (0, decision.need)
-    assert decision.scale_in_to in (0, decision.need)
+    assert decision.scale_in_to in (0, decision.need or 0.5)
     assert (decision.scale_out_to > 0) == (decision.need > seen.desired)
     assert (decision.scale_in_to > 0) == (decision.need < seen.desired)
     assert math.isfinite(decision.backlog_per_task)
