@@ -56,13 +56,22 @@ def allow_tasks(role: iam.IRole, cluster: ecs.ICluster, *actions: str) -> None:
 
 
 def allow_run(role: iam.Role, cluster: ecs.ICluster, definition: ecs.FargateTaskDefinition) -> None:
-    """Let ``role`` run this task in ``cluster``, with the roles that it has."""
+    """Let ``role`` run this task in ``cluster``, with the roles that it has; it may give those to ECS's tasks alone.
+
+    "Amazon ECS EventBridge IAM role" (ECS guide) has the same condition.
+    """
     role.add_to_policy(
         iam.PolicyStatement(
             actions=["ecs:RunTask"], resources=[definition.task_definition_arn], conditions=in_cluster(cluster)
         )
     )
-    allow(role, "iam:PassRole", definition.task_role.role_arn, definition.obtain_execution_role().role_arn)
+    role.add_to_policy(
+        iam.PolicyStatement(
+            actions=["iam:PassRole"],
+            resources=[definition.task_role.role_arn, definition.obtain_execution_role().role_arn],
+            conditions={"StringEquals": {"iam:PassedToService": "ecs-tasks.amazonaws.com"}},
+        )
+    )
 
 
 def allow_tags_at_run(role: iam.IRole, cluster: ecs.ICluster) -> None:

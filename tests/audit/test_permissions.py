@@ -5,7 +5,7 @@ import pytest
 from stacks.loading import load_stage, load_stages
 from tests.audit.expected import Table, table
 from tests.audit.permissions import Permission, attached, permissions
-from tests.synth import Synthesized, stage, synthesize, varied
+from tests.synth import Synthesized, as_list, stage, statements, synthesize, varied
 
 STAGES = load_stages()
 
@@ -59,6 +59,19 @@ def test_an_open_resource_is_one_that_aws_cannot_name() -> None:
     opened = [one for one in every_permission() if one.arn == "*"]
     assert {one.action for one in opened} == UNBOUND
     assert {one.action for one in opened if not one.bounded} == {"ecr:GetAuthorizationToken"}
+
+
+def test_a_role_is_passed_to_ecs_tasks_and_to_no_other_service() -> None:
+    """Two roles of each stage pass roles on, those that run a task once: the one that migrates, and the schedule's."""
+    passing = [
+        (name, statement.get("Condition"))
+        for name in STAGES
+        for template in stage(name).templates.values()
+        for _policy, statement in statements(template)
+        if "iam:PassRole" in as_list(statement["Action"])
+    ]
+    bound = {"StringEquals": {"iam:PassedToService": "ecs-tasks.amazonaws.com"}}
+    assert passing == [(name, bound) for name in STAGES for _ in ("Migration", "Reconciler")]
 
 
 def test_an_open_end_is_under_a_prefix_or_in_a_cluster() -> None:
