@@ -34,11 +34,12 @@ class ControlLoop:
     """The alarms, policies and targets of a stage, and the datapoints they look at.
 
     ``desired`` maps ``cluster/service`` to its desired count; the owner reads it after every step and writes it when
-    somebody else changed a service. ``deploying`` are the services that the owner knows to be in a deployment. All
-    times are stage seconds.
+    somebody else changed a service. ``starts`` is what a change is added to, where that is not the desired count.
+    ``deploying`` are the services that the owner knows to be in a deployment. All times are stage seconds.
     """
 
     desired: dict[str, int] = field(default_factory=dict)
+    starts: dict[str, int | None] = field(default_factory=dict)
     deploying: Set[str] = frozenset()
     _alarms: dict[str, Watch] = field(default_factory=dict)
     _policies: dict[str, _Policy] = field(default_factory=dict)
@@ -116,7 +117,12 @@ class ControlLoop:
             return
         before = self.desired[known.service]
         after = self._scalings[known.service].apply(
-            known.policy, breach=breach, capacity=before, now=now, deploying=known.service in self.deploying
+            known.policy,
+            breach=breach,
+            capacity=before,
+            start=self.starts.get(known.service),
+            now=now,
+            deploying=known.service in self.deploying,
         )
         if after != before:
             self.desired[known.service] = after

@@ -93,18 +93,30 @@ class Scaling:
     out_added: int = 0
     in_until: float = -math.inf
 
-    def apply(self, policy: StepPolicy, *, breach: float, capacity: int, now: float, deploying: bool = False) -> int:
+    def apply(
+        self,
+        policy: StepPolicy,
+        *,
+        breach: float,
+        capacity: int,
+        now: float,
+        start: int | None = None,
+        deploying: bool = False,
+    ) -> int:
         """Return the new capacity, and remember the activity.
 
+        A change is added to ``start`` where that is given, else to the ``capacity`` that is desired: the ECS guide
+        says the running count, field reports say the desired one. A policy that adds never takes, nor the other way.
         During a scale-out cooldown only a larger scale-out acts, and only for the difference; a scale-in cooldown
         blocks scale-ins and is cancelled by any scale-out. While a service is ``deploying`` nothing scales it in
         (ECS developer guide, "Troubleshooting service auto scaling").
         """
-        wanted = self.target.clamp(policy.capacity_after(breach, capacity))
-        if wanted > capacity:
-            base = capacity
-            if now < self.out_until and policy.adjustment is not Adjustment.EXACT:
-                base -= self.out_added
+        base = capacity if start is None else start
+        exact = policy.adjustment is Adjustment.EXACT
+        wanted = self.target.clamp(policy.capacity_after(breach, base))
+        if wanted > capacity and (exact or wanted > base):
+            if now < self.out_until and not exact:
+                base = capacity - self.out_added
                 wanted = self.target.clamp(policy.capacity_after(breach, base))
                 if wanted <= capacity:
                     return capacity
@@ -112,7 +124,7 @@ class Scaling:
             self.out_until = now + policy.cooldown_s
             self.in_until = -math.inf
             return wanted
-        if wanted < capacity and now >= self.in_until and not deploying:
+        if wanted < capacity and (exact or wanted < base) and now >= self.in_until and not deploying:
             self.in_until = now + policy.cooldown_s
             return wanted
         return capacity

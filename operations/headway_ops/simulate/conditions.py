@@ -21,6 +21,9 @@ class Conditions:
     #: ... and with this chance up to a minute old, as the guide allows after producers stop.
     stale_chance: float = 0.01
     stale_s: tuple[float, float] = (6.0, 60.0)
+    #: What a change of capacity is added to: the running count, as the ECS guide says of step scaling, or the desired
+    #: one, as field reports say. A policy that names exact capacities does not depend on it.
+    scales_from_running: bool = False
     #: CloudWatch evaluates an alarm this long after its period's end.
     alarm_delay_s: float = 1.0
     #: A message that is sent to a waiting long poll is with its worker after this time (loopback: 2-40 ms).

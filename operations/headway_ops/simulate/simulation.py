@@ -135,7 +135,8 @@ class Simulation:
 
     def _decide(self, _: object) -> None:
         service, now = self._services[0], self._engine.now
-        desired = self._controller.decide(now, service.desired, deploying=service.deploying)
+        start = service.running if self._conditions.scales_from_running else None
+        desired = self._controller.decide(now, service.desired, start=start, deploying=service.deploying)
         if desired != service.desired:
             if self._jobs.sent and math.isnan(self._first_change_s):
                 self._first_change_s = now - self._jobs.first_s

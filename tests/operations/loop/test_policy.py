@@ -84,6 +84,24 @@ def test_a_scale_in_cooldown_blocks_scale_ins_and_a_scale_out_ends_it() -> None:
     assert scaling.apply(change(-1), breach=0, capacity=11, now=120) == 10
 
 
+def test_a_change_is_added_to_the_count_it_starts_from() -> None:
+    """Of 5 desired 2 run: +4 makes 6, and +2, which asks for 4, takes none back. With 6: -2 makes 4, and -1 adds none."""
+    scaling = Scaling(target=Target(min_capacity=0, max_capacity=100))
+
+    def after(add: int, *, running: int) -> int:
+        return scaling.apply(change(add, cooldown_s=0), breach=0, capacity=5, start=running, now=0)
+
+    assert [after(4, running=2), after(2, running=2), after(-2, running=6), after(-1, running=6)] == [6, 5, 4, 5]
+
+
+@given(st.integers(0, 10), st.integers(1, 10), st.integers(0, 10))
+def test_an_exact_capacity_does_not_depend_on_where_it_starts(capacity: int, level: int, start: int) -> None:
+    """ExactCapacity sets its level, up or down, whatever runs."""
+    scaling = Scaling(target=Target(min_capacity=0, max_capacity=100))
+    exact = StepPolicy(adjustment=Adjustment.EXACT, steps=(Step(lower=0, upper=None, adjustment=level),), cooldown_s=0)
+    assert scaling.apply(exact, breach=0, capacity=capacity, start=start, now=0) == level
+
+
 @given(st.integers(-50, 150), st.integers(0, 120))
 def test_no_policy_passes_the_targets_bounds(add: int, capacity: int) -> None:
     """Whatever a step asks for, the capacity a policy sets lies within the scalable target's bounds."""

@@ -5,8 +5,8 @@ import dataclasses
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headway_ops.simulate import Conditions, SimulatedStage, simulate
-from headway_ops.simulate.policies import headway, peers
+from headway_ops.simulate import Conditions, Outcome, SimulatedStage, simulate
+from headway_ops.simulate.policies import Policy, headway, peers
 from headway_ops.simulate.variation import varied
 from headway_ops.simulate.workload import Deploy, JobShape, Phase, Workload, load_workload
 
@@ -61,10 +61,29 @@ def test_another_process_runs_the_same(prod: SimulatedStage) -> None:
 
 
 def test_watching_changes_nothing(prod: SimulatedStage) -> None:
-    """A traced run comes to the same figures as an untraced one."""
+    """A traced run and a sampled one come to the same figures as one that is neither."""
     trickle = load_workload("trickle")
+    plain = simulate(trickle, headway(prod), quota=120, seed=1).figures()
     traced = simulate(trickle, headway(prod), quota=120, seed=1, traced=True).figures()
-    assert {**simulate(trickle, headway(prod), quota=120, seed=1).figures(), "trace": traced["trace"]} == traced
+    sampled = simulate(trickle, headway(prod), quota=120, seed=1, sampled=True).figures()
+    assert {**plain, "trace": traced["trace"]} == traced
+    assert {**plain, "events": sampled["events"]} == sampled
+
+
+def test_only_relative_steps_depend_on_the_count_they_start_from(prod: SimulatedStage) -> None:
+    """Exact capacities run event by event the same from the running count; added ones grow slower while tasks start."""
+    burst, running = load_workload("burst"), Conditions(scales_from_running=True, task_start_s=(90.0, 90.0))
+    desired = dataclasses.replace(running, scales_from_running=False)
+    classic = next(policy for policy in peers(prod) if policy.name == "classic")
+
+    def run(policy: Policy, weather: Conditions) -> Outcome:
+        return simulate(burst, policy, quota=120, seed=1, conditions=weather, traced=True)
+
+    def full(outcome: Outcome) -> float:
+        return next(at for at, kind, count in outcome.changes if kind == "desired" and int(count) == outcome.peak_tasks)
+
+    assert run(headway(prod), running).trace == run(headway(prod), desired).trace
+    assert full(run(classic, running)) > full(run(classic, desired))
 
 
 @settings(max_examples=25)

@@ -13,7 +13,7 @@ class Fixed:
     def look(self, reading: Reading, cpu_percent: float, now: float) -> None:
         """See nothing."""
 
-    def decide(self, now: float, desired: int, *, deploying: bool = False) -> int:
+    def decide(self, now: float, desired: int, *, start: int | None = None, deploying: bool = False) -> int:
         """Leave it as it is."""
         return desired
 
@@ -31,7 +31,7 @@ class Computed:
         while self._said[0][0] < now - self._down_s:
             self._said.popleft()
 
-    def decide(self, now: float, desired: int, *, deploying: bool = False) -> int:
+    def decide(self, now: float, desired: int, *, start: int | None = None, deploying: bool = False) -> int:
         """Return the latest count, or the highest of late where it is lower than what is desired."""
         if not self._said:
             return desired

@@ -29,8 +29,11 @@ class Controller(Protocol):
     def look(self, reading: Reading, cpu_percent: float, now: float) -> None:
         """Take a reading of the lanes and the heavy fleet, and the fleet's mean CPU."""
 
-    def decide(self, now: float, desired: int, *, deploying: bool = False) -> int:
-        """Return the desired count, ``desired`` where it stays as it is."""
+    def decide(self, now: float, desired: int, *, start: int | None = None, deploying: bool = False) -> int:
+        """Return the desired count, ``desired`` where it stays as it is.
+
+        ``start`` is the count that a change is added to, where that is not the desired one.
+        """
 
 
 @dataclass(frozen=True, kw_only=True)

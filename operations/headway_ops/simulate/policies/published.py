@@ -33,10 +33,11 @@ class Published:
         for put, value in self._values:
             put(value, now)
 
-    def decide(self, now: float, desired: int, *, deploying: bool = False) -> int:
+    def decide(self, now: float, desired: int, *, start: int | None = None, deploying: bool = False) -> int:
         """Evaluate the alarms that are due."""
         loop = self._loop
         loop.desired[self._service] = desired
+        loop.starts[self._service] = start
         loop.deploying = self._itself if deploying else frozenset()
         loop.step(now)
         return loop.desired[self._service]

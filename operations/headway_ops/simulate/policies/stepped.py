@@ -43,9 +43,10 @@ class Stepped:
         """Publish the metric."""
         self._loop.put(_METRIC, self._metric(reading), now)
 
-    def decide(self, now: float, desired: int, *, deploying: bool = False) -> int:
+    def decide(self, now: float, desired: int, *, start: int | None = None, deploying: bool = False) -> int:
         """Evaluate the alarms that are due."""
         self._loop.desired[_SERVICE] = desired
+        self._loop.starts[_SERVICE] = start
         self._loop.deploying = {_SERVICE} if deploying else set()
         self._loop.step(now)
         return self._loop.desired[_SERVICE]

@@ -40,13 +40,14 @@ class Tracked:
         """Publish the metric."""
         self._latest = self._tracking.metric(reading, cpu_percent)
 
-    def decide(self, now: float, desired: int, *, deploying: bool = False) -> int:
+    def decide(self, now: float, desired: int, *, start: int | None = None, deploying: bool = False) -> int:
         """Return the capacity in proportion, where enough minutes ask for a change."""
         if math.isnan(self._latest):
             return desired
         self._minutes.append(self._latest)
         tracking, minutes = self._tracking, list(self._minutes)
-        wanted = tracking.bounds.clamp(math.ceil(desired * self._latest / tracking.target))
+        capacity = desired if start is None else start
+        wanted = tracking.bounds.clamp(math.ceil(capacity * self._latest / tracking.target))
         above = len(minutes) >= _OUT_MINUTES and min(minutes[-_OUT_MINUTES:]) > tracking.target
         below = len(minutes) == _IN_MINUTES and max(minutes) < _IN_BELOW * tracking.target
         if now < self._quiet_until or not (wanted > desired if above else below and wanted < desired and not deploying):
@@ -66,6 +67,8 @@ class Both:
         for controller in self._controllers:
             controller.look(reading, cpu_percent, now)
 
-    def decide(self, now: float, desired: int, *, deploying: bool = False) -> int:
+    def decide(self, now: float, desired: int, *, start: int | None = None, deploying: bool = False) -> int:
         """Return the highest of what they ask for."""
-        return max(controller.decide(now, desired, deploying=deploying) for controller in self._controllers)
+        return max(
+            controller.decide(now, desired, start=start, deploying=deploying) for controller in self._controllers
+        )
