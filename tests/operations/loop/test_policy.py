@@ -85,7 +85,7 @@ def test_a_scale_in_cooldown_blocks_scale_ins_and_a_scale_out_ends_it() -> None:
 
 
 def test_a_change_is_added_to_the_count_it_starts_from() -> None:
-    """Of 5 desired 2 run: +4 makes 6, and +2, which asks for 4, takes none back. With 6: -2 makes 4, and -1 adds none."""
+    """Of 5 desired 2 run: +4 makes 6, +2 asks for 4 and takes none back. Where 6 run, -2 makes 4 and -1 adds none."""
     scaling = Scaling(target=Target(min_capacity=0, max_capacity=100))
 
     def after(add: int, *, running: int) -> int:
