@@ -5,7 +5,7 @@ import threading
 from ministack import app
 from ministack.core import lambda_runtime
 from ministack.core.responses import request_scope
-from ministack.services import cloudwatch, cloudwatch_logs, ecs, eventbridge, lambda_svc, secretsmanager, sqs
+from ministack.services import cloudwatch_logs, ecs, eventbridge, lambda_svc, secretsmanager, sqs
 
 from headway_ops.local.emulator import autoscaling, logs, metrics, resources, services, stage_time
 from headway_ops.local.emulator.agent import serve_agent
@@ -22,7 +22,7 @@ def main() -> None:
     resources.install()
     resources.seed_secrets(secretsmanager, config.secrets)
     autoscaling.install(conductor)
-    metrics.install(cloudwatch, conductor)
+    metrics.install(conductor)
     metrics.install_math()
     metrics.install_polls(sqs, conductor)
     services.install(ecs, conductor)

@@ -2,18 +2,19 @@
 
 import functools
 import logging
-import math
 import threading
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, ParamSpec, TypeVar
 
-from ministack.services import cloudwatch, ecs
+from ministack.services import ecs
 
+from headway_ops.local.emulator.alarms import Alarms
 from headway_ops.local.emulator.config import EmulatorConfig
-from headway_ops.local.emulator.embedded import datapoints
 from headway_ops.local.emulator.fleet import Fleet
 from headway_ops.local.emulator.journal import Journal
+from headway_ops.local.emulator.metrics import measure
+from headway_ops.local.emulator.pace import Pace
 from headway_ops.local.emulator.stage_time import StageTime
 from headway_ops.loop import (
     ControlLoop,
@@ -25,12 +26,9 @@ from headway_ops.loop import (
     StepPolicy,
     Target,
     schedule,
-    template,
 )
 
 _TICK_WALL_S = 0.05
-#: Tasks of one schedule that run at the same time.
-_MOST_SCHEDULED = 2
 logger = logging.getLogger(__name__)
 
 P = ParamSpec("P")
@@ -46,10 +44,8 @@ class Conductor:
         self._loop = ControlLoop()
         self._protections = Protections()
         self._fleet = Fleet(config, clock, self.journal)
-        self._alarms: dict[str, dict[str, Any]] = {}
-        #: When each scheduled task was last started.
-        self._scheduled: dict[str, float] = {}
-        self._schedule_min_wall_s = config.schedule_min_wall_s
+        self._alarms = Alarms(self._loop)
+        self._pace = Pace(config.schedule_min_wall_s)
         self._lock = threading.RLock()
         self._woken = threading.Event()
 
@@ -107,16 +103,10 @@ class Conductor:
             return self._fleet.run(request)
 
     def run_on_schedule(self, request: Mapping[str, Any]) -> None:
-        """Start a scheduled task, unless the machine would do nothing else.
-
-        A schedule that is faster than the clock would start processes faster than they can end: none starts so short a
-        time after the last, nor while two of them run.
-        """
+        """Start a scheduled task, unless the machine would do nothing else."""
         with self._lock:
-            revision, now = request["taskDefinition"], time.monotonic()
-            soon = now - self._scheduled.get(revision, -math.inf) < self._schedule_min_wall_s
-            if not soon and self._fleet.running(revision) < _MOST_SCHEDULED:
-                self._scheduled[revision] = now
+            revision = request["taskDefinition"]
+            if self._pace.starts(revision, running=self._fleet.running(revision), now=time.monotonic()):
                 self._fleet.run(request)
 
     def stop(self, arn: str, reason: str) -> None:
@@ -167,7 +157,7 @@ class Conductor:
             self._woken.clear()
 
     def _beat(self) -> None:
-        self._take_alarms()
+        self._alarms.take()
         services = {_key(record): record for record in ecs._services.values() if record["status"] == "ACTIVE"}
         self._loop.desired.update({key: record["desiredCount"] for key, record in services.items()})
         self._loop.deploying = {
@@ -178,14 +168,14 @@ class Conductor:
         for event in self._loop.step(self._clock.now()):
             self.journal.note(event.kind, event.subject, before=event.before, after=event.after)
             if event.kind == "alarm":
-                _show_alarm(event.subject, event.before, event.after)
+                self._alarms.show(event.subject, event.before, event.after)
             else:
                 cluster, _, name = event.subject.partition("/")
                 ecs._update_service({"cluster": cluster, "service": name, "desiredCount": int(event.after)})
         for arn in self._fleet.advance():
             self._protections.release(arn)
         for line in self._fleet.printed():
-            _measure(line)
+            measure(line)
         for key, record in services.items():
             self._schedule(key, record)
 
@@ -202,31 +192,6 @@ class Conductor:
                 self._fleet.start(key, record, action)
             else:
                 self.stop(action.task, action.reason)
-
-    def _take_alarms(self) -> None:
-        for name, record in list(cloudwatch._alarms.items()):
-            if not record.get("MetricName"):  # metric math tells people, and scales nothing
-                continue
-            definition = {key: value for key, value in record.items() if not key.startswith("State")}
-            if self._alarms.get(name) != definition:
-                self._alarms[name] = definition
-                self._loop.add_alarm(template.alarm(name, record))
-        for name in self._alarms.keys() - set(cloudwatch._alarms.keys()):
-            del self._alarms[name]
-            self._loop.remove(name)
-
-
-def _measure(line: str) -> None:
-    for point in datapoints(line):
-        cloudwatch._store_datum(
-            point.namespace, point.name, point.dimensions, time.time(), point.unit, point.value, None, None, None
-        )
-
-
-def _show_alarm(name: str, before: str, after: str) -> None:
-    reason = "evaluated by the control-loop model"
-    cloudwatch._alarms[name].update(StateValue=after, StateReason=reason, StateUpdatedTimestamp=int(time.time()))
-    cloudwatch._record_history(name, before, after, reason)
 
 
 def _revision(service: dict[str, Any]) -> str:

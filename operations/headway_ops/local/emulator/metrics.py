@@ -1,15 +1,20 @@
 """What is measured: datapoints go to the control loop, which alone evaluates alarms, and first polls are events."""
 
+import time
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ministack.services import cloudwatch
 from ministack.services.cloudformation import provisioners
 
-from headway_ops.local.emulator.conductor import Conductor
+from headway_ops.local.emulator.embedded import datapoints
 from headway_ops.loop import MetricKey
 
+if TYPE_CHECKING:
+    from headway_ops.local.emulator.conductor import Conductor
 
-def install_polls(sqs: Any, conductor: Conductor) -> None:
+
+def install_polls(sqs: Any, conductor: "Conductor") -> None:
     """Tell when a queue is first asked for messages: that is when its worker consumes, not when its process starts."""
     receive, polled = sqs._HANDLERS["ReceiveMessage"], set[str]()
 
@@ -23,7 +28,7 @@ def install_polls(sqs: Any, conductor: Conductor) -> None:
     sqs._HANDLERS["ReceiveMessage"] = receive_message
 
 
-def install(cloudwatch: Any, conductor: Conductor) -> None:
+def install(conductor: "Conductor") -> None:
     """Feed the loop with what is published, and silence the emulator's own evaluation.
 
     Its own evaluation runs only when something is published, ignores dimensions, and knows neither M of N nor
@@ -43,6 +48,14 @@ def install(cloudwatch: Any, conductor: Conductor) -> None:
 
     cloudwatch._store_datum = store_datum
     cloudwatch._evaluate_alarm = lambda alarm: None
+
+
+def measure(line: str) -> None:
+    """Store what a task has printed as CloudWatch Logs would, where it is a metric line."""
+    for point in datapoints(line):
+        cloudwatch._store_datum(
+            point.namespace, point.name, point.dimensions, time.time(), point.unit, point.value, None, None, None
+        )
 
 
 def install_math() -> None:
