@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from headway.jobs.database import connect
-from headway.jobs.queries import JobSummary, JobView, job_view, list_jobs
+from headway.jobs.queries import job_view, list_jobs
+from headway.jobs.views import JobSummary, JobView
 from headway.producer import Producer, SubmitError
 from headway.vision.image import DrawingError
 from headway_ops.cli.options import Json, Stage

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from headway.jobs.queries import JobView
 from headway.jobs.states import StepStatus
+from headway.jobs.views import JobView
 from headway_ops.demo.drawings import Drawing
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headway.jobs.database import connect
-from headway.jobs.queries import job_view, list_jobs, waits
+from headway.jobs.queries import job_view, list_jobs
+from headway.jobs.tallies import waits
 from headway.producer import Producer
 from headway_ops.demo.checking import check
 from headway_ops.demo.drawings import Drawing, draw

@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from headway.contract import ProducerEnv
-from headway.jobs.queries import Tally, tally
+from headway.jobs.tallies import Tally, tally
 from headway_ops.local.running import LocalStage
 from headway_ops.outputs import producer_environment
 

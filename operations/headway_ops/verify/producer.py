@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator
 
 from headway.jobs import JobStatus, JobStoreError, connect
 from headway.jobs.database import check
-from headway.jobs.queries import JobView, job_view
+from headway.jobs.queries import job_view
+from headway.jobs.views import JobView
 from headway.producer import Producer, SubmitError
 from headway_ops.demo.drawings import draw
 from headway_ops.doctor import Finding

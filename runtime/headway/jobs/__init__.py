@@ -4,19 +4,10 @@ from headway.jobs.cancel import End, Ending, Outcome, cancel_job, fail_job
 from headway.jobs.claims import Claim, Refusal, claim_step, finish_step, release_step, renew_claim
 from headway.jobs.database import JobStoreError, connect
 from headway.jobs.lifecycle import NewBlock, begin_job, create_job, pending_steps, save_blocks
-from headway.jobs.queries import (
-    BlockView,
-    JobSummary,
-    JobView,
-    StepView,
-    Tally,
-    Waits,
-    job_view,
-    list_jobs,
-    tally,
-    waits,
-)
+from headway.jobs.queries import job_view, list_jobs
 from headway.jobs.states import JobStatus, StepStatus
+from headway.jobs.tallies import Tally, Waits, tally, waits
+from headway.jobs.views import BlockView, JobSummary, JobView, StepView
 
 __all__ = [
     "BlockView",

@@ -1,7 +1,5 @@
-"""What people and tools read about jobs, as plain values. Times are aware datetimes; waits are wall seconds."""
+"""How jobs are looked up: one with all under it, the newest of some kind, and whether one has changed."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -10,88 +8,7 @@ import sqlalchemy as sa
 
 from headway.jobs.schema import blocks, calls, events, jobs, steps
 from headway.jobs.states import JobStatus, StepStatus
-
-
-@dataclass(frozen=True, kw_only=True)
-class JobSummary:
-    """One job; ``steps`` counts its steps by status, ``cost_usd`` sums its model calls."""
-
-    id: UUID
-    name: str
-    status: JobStatus
-    reason: str | None
-    created_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
-    steps: Mapping[StepStatus, int] = field(default_factory=dict)
-    cost_usd: float = 0.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class StepView:
-    """One check of one block."""
-
-    id: UUID
-    check_name: str
-    status: StepStatus
-    attempt: int
-    result: Mapping[str, Any] | None
-    reason: str | None
-    created_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class BlockView:
-    """One block with its steps; ``box`` is (left, top, right, bottom) in pixels of its page."""
-
-    number: int
-    page: int
-    box: tuple[int, int, int, int]
-    image_key: str
-    steps: tuple[StepView, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class JobView:
-    """One job with its blocks, in their order."""
-
-    summary: JobSummary
-    blocks: tuple[BlockView, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Origin:
-    """What a job was submitted with, and its status now."""
-
-    name: str
-    drawing_key: str
-    status: JobStatus
-
-
-@dataclass(frozen=True, kw_only=True)
-class Waits:
-    """How long work waited: a job for its blocksplit (fast), a step for its last claim (heavy); None without any."""
-
-    fast_s: float | None
-    heavy_s: float | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Tally:
-    """Counts over all jobs.
-
-    ``jobs_open`` have not ended; ``model_calls`` were served; ``steps_called_twice`` were answered more than once.
-    """
-
-    jobs: int
-    jobs_succeeded: int
-    jobs_open: int
-    steps: int
-    steps_succeeded: int
-    model_calls: int
-    steps_called_twice: int
+from headway.jobs.views import BlockView, JobSummary, JobView, Origin, StepView
 
 
 def list_jobs(
@@ -165,40 +82,6 @@ def revision(engine: sa.Engine, job_id: UUID) -> str:
             sa.select(sa.func.count()).where(table.c.job_id == job_id).scalar_subquery() for table in (events, calls)
         )
         return "-".join(str(count) for count in connection.execute(sa.select(*written)).one())
-
-
-def waits(engine: sa.Engine, *, quantile: float = 0.95) -> Waits:
-    """Return the given quantile of each lane's waits."""
-    with engine.connect() as connection:
-        query = sa.select(_wait(jobs, quantile).label("fast_s"), _wait(steps, quantile).label("heavy_s"))
-        return Waits(**connection.execute(query).mappings().one())
-
-
-def tally(engine: sa.Engine) -> Tally:
-    """Count everything, in one snapshot."""
-    answered = sa.select(calls.c.step_id).where(calls.c.outcome == "ok").group_by(calls.c.step_id)
-    twice = answered.having(sa.func.count() > 1).subquery()
-
-    def count(table: sa.FromClause, *where: sa.ColumnElement[bool]) -> sa.ScalarSelect[int]:
-        return sa.select(sa.func.count()).select_from(table).where(*where).scalar_subquery()
-
-    query = sa.select(
-        count(jobs).label("jobs"),
-        count(jobs, jobs.c.status == JobStatus.SUCCEEDED).label("jobs_succeeded"),
-        count(jobs, jobs.c.finished_at.is_(None)).label("jobs_open"),
-        count(steps).label("steps"),
-        count(steps, steps.c.status == StepStatus.SUCCEEDED).label("steps_succeeded"),
-        count(calls, calls.c.outcome != "rate_limited").label("model_calls"),
-        count(twice).label("steps_called_twice"),
-    )
-    with engine.connect() as connection:
-        return Tally(**connection.execute(query).mappings().one())
-
-
-def _wait(table: sa.Table, quantile: float) -> sa.ScalarSelect[float]:
-    waited = sa.extract("epoch", table.c.started_at - table.c.created_at)
-    percentile = sa.cast(sa.func.percentile_cont(quantile).within_group(waited), sa.Double)
-    return sa.select(percentile).where(table.c.started_at.is_not(None)).scalar_subquery()
 
 
 def _summaries(connection: sa.Connection, rows: Any) -> list[JobSummary]:

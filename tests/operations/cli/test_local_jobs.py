@@ -14,7 +14,7 @@ import pytest
 import sqlalchemy as sa
 
 from headway.jobs import connect
-from headway.jobs.queries import tally
+from headway.jobs.tallies import tally
 from headway_ops.demo.drawings import draw
 from headway_ops.local.running import LocalStage
 from tests.operations.cli.running import attach, headway

@@ -6,8 +6,9 @@ from uuid import uuid4
 
 import pytest
 
-from headway.jobs.queries import BlockView, JobSummary, JobView, StepView, Tally
 from headway.jobs.states import JobStatus, StepStatus
+from headway.jobs.tallies import Tally
+from headway.jobs.views import BlockView, JobSummary, JobView, StepView
 from headway_ops.demo.checking import Verdict, check
 from headway_ops.demo.drawings import Drawing, Truth
 from headway_ops.demo.film import Film
