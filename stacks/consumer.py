@@ -198,6 +198,7 @@ class ConsumerStack(cdk.Stack):
             wait_time_s=lane.wait_time_s,
             polling_interval_s=service.polling_interval_s,
             lazy_below=service.lazy_below,
+            lazy_after_s=service.lazy_after_s,
             lazy_poll_s=service.lazy_poll_s,
             publish_every_s=settings.scaling.publish_every_s,
             visibility_timeout_s=lane.visibility_timeout_s,

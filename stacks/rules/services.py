@@ -28,6 +28,7 @@ def service_problems(path: str, service: "Service") -> Iterator[Problem]:
     yield from within(f"{path}.max_inflight", service.max_inflight, 1, 64)
     yield from within(f"{path}.polling_interval_s", service.polling_interval_s, 0.01, 1.0)
     yield from within(f"{path}.lazy_below", service.lazy_below, 0, service.concurrency)
+    yield from within(f"{path}.lazy_after_s", service.lazy_after_s, 30.0, 43_200.0)
     yield from within(f"{path}.lazy_poll_s", service.lazy_poll_s, 0.5, 60.0)
     yield from within(
         f"{path}.stop_timeout_s", service.stop_timeout_s, 30, _STOP_TIMEOUT_LIMIT_S, "Fargate maximum 120"

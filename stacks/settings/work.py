@@ -36,6 +36,7 @@ class Service(Frozen):
     prefetch: int
     polling_interval_s: float
     lazy_below: int
+    lazy_after_s: float
     lazy_poll_s: float
     lease_beat_s: int
     soft_time_limit_s: int

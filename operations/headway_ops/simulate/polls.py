@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable
 
+from headway.scaling.packing import lazy
 from headway.scaling.turns import hush_left_s
 from headway_ops.simulate.engine import Engine
 from headway_ops.simulate.stage import ServiceShape
@@ -16,6 +17,7 @@ class Polls:
         "_engine",
         "_every_s",
         "_lazy",
+        "_lazy_after_s",
         "_lazy_below",
         "_lazy_poll_s",
         "_look",
@@ -30,7 +32,8 @@ class Polls:
     ) -> None:
         self._engine, self._random, self._look = engine, rng.random, look
         self._slots, self._wait_s = service.concurrency, service.wait_time_s
-        self._lazy_below, self._lazy_poll_s = service.lazy_below, service.lazy_poll_s
+        self._lazy_below, self._lazy_after_s = service.lazy_below, service.lazy_after_s
+        self._lazy_poll_s = service.lazy_poll_s
         self._every_s = service.publish_every_s
         #: In no order: ``Worker.place`` is where each stands.
         self._open: list[Worker] = []
@@ -59,14 +62,16 @@ class Polls:
         return hush_s > 0
 
     def begin(self, worker: Worker) -> None:
-        """Let a worker with a free slot poll, lazily where it holds little; one that does already goes on."""
+        """Let a worker with a free slot poll, each in its way; one that does already goes on."""
         if worker.place >= 0 or worker.id in self._lazy:
             return
-        if worker.busy < self._lazy_below:
+        if self._is_lazy(worker):
             self._lazy[worker.id] = worker
-        else:
-            worker.place = len(self._open)
-            self._open.append(worker)
+            return
+        worker.place = len(self._open)
+        self._open.append(worker)
+        if self._lazy_below:
+            self._tire_later(worker)
 
     def end(self, worker: Worker) -> None:
         """Let a worker poll no more."""
@@ -76,6 +81,7 @@ class Polls:
 
     def received(self, worker: Worker) -> None:
         """Know that a worker holds one message more."""
+        worker.received_at = self._engine.now
         if worker.busy == self._slots:
             self.end(worker)
         elif worker.busy >= self._lazy_below and worker.id in self._lazy:
@@ -83,14 +89,31 @@ class Polls:
             self.begin(worker)
 
     def freed(self, worker: Worker) -> None:
-        """Know that a worker has a slot free: it polls, and where it holds little now, lazily once its poll ends."""
+        """Know that a worker has a slot free: it polls, and where it is lazy now, as one once its open poll ends."""
         if worker.place >= 0 and worker.busy == self._lazy_below - 1:
             self._engine.after(self._random() * self._wait_s, self._tire, worker)
         else:
             self.begin(worker)
 
+    def _is_lazy(self, worker: Worker) -> bool:
+        quiet_s = self._engine.now - worker.received_at
+        return lazy(worker.busy, quiet_s, below=self._lazy_below, after_s=self._lazy_after_s)
+
+    def _tire_later(self, worker: Worker) -> None:
+        """Have a worker's poll be its last that ends after it has received nothing for long enough."""
+        if not worker.tires:
+            worker.tires = True
+            ends_s = self._random() * self._wait_s
+            self._engine.at(worker.received_at + self._lazy_after_s + ends_s, self._tired, worker)
+
+    def _tired(self, worker: Worker) -> None:
+        worker.tires = False
+        self._tire(worker)
+        if worker.place >= 0:
+            self._tire_later(worker)  # it has received something meanwhile
+
     def _tire(self, worker: Worker) -> None:
-        if worker.place >= 0 and worker.busy < self._lazy_below:
+        if worker.place >= 0 and self._is_lazy(worker):
             self._close(worker)
             self.begin(worker)
 

@@ -1,6 +1,7 @@
 """What the simulator knows of a stage: everything it reads stands in the synthesized templates."""
 
 import dataclasses
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -29,8 +30,9 @@ class LaneShape:
 class ServiceShape:
     """One lane's service. ``tasks`` is where it starts; percents are those of its deployments.
 
-    A worker that holds fewer than ``lazy_below`` messages looks for more only each ``lazy_poll_s``. Readings are taken
-    each ``publish_every_s``, in turns with idle tasks that look for work; 0 where nobody takes turns.
+    A worker that is lazy by ``lazy_below`` and ``lazy_after_s`` (`headway.scaling.packing`) looks for messages only each
+    ``lazy_poll_s``. Readings are taken each ``publish_every_s``, in turns with idle tasks that look for work; 0 where
+    nobody takes turns.
     """
 
     lane: LaneShape
@@ -43,6 +45,7 @@ class ServiceShape:
     stop_timeout_s: float
     protection_s: float
     lazy_below: int = 0
+    lazy_after_s: float = math.inf
     lazy_poll_s: float = 0.0
     publish_every_s: int = 0
     min_healthy_percent: int = 100
@@ -174,6 +177,7 @@ def _shape(
         wait_time_s=worker.wait_time_s,
         polling_interval_s=worker.polling_interval_s,
         lazy_below=worker.lazy_below,
+        lazy_after_s=worker.lazy_after_s,
         lazy_poll_s=worker.lazy_poll_s,
         publish_every_s=worker.publish_every_s if worker.protection else 0,
         lease_beat_s=worker.lease_beat_s,

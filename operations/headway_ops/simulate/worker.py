@@ -1,5 +1,7 @@
 """One task's worker: its slots, what it holds, and what it knows of its protection."""
 
+import math
+
 from headway.worker.protection import Protection
 from headway_ops.loop import Task, TaskState
 from headway_ops.simulate.lane import Lane, Message
@@ -28,7 +30,8 @@ class Worker:
     """A task of a fleet. ``busy`` counts held messages; ``place`` is where it stands among the polling workers.
 
     ``accepting``: it runs, and was not told to stop. ``paused``: it polls for nothing for a while.
-    ``looks``: it holds little, and is about to look for more.
+    ``received_at``: when it last received a message. ``looks``: it is lazy, and about to look for messages. ``tires``:
+    it has a poll open, and will be asked whether it has become lazy.
     """
 
     __slots__ = (
@@ -44,7 +47,9 @@ class Worker:
         "place",
         "protected_until",
         "protection",
+        "received_at",
         "seen",
+        "tires",
     )
 
     def __init__(self, id_: str, revision: str, launched: float, protection_s: float) -> None:
@@ -52,8 +57,9 @@ class Worker:
         self.launched = launched
         self.seen = Task(id=id_, revision=revision, state=TaskState.STARTING, started=launched)
         self.accepting = False
-        self.paused = self.looks = False
+        self.paused = self.looks = self.tires = False
         self.busy = 0
+        self.received_at = -math.inf
         self.place = -1
         #: In the order they were received: a set would have none, and equal seeds would run differently.
         self.held: dict[Holding, None] = {}

@@ -65,8 +65,10 @@ class WorkerEnv(ProducerEnv):
     max_inflight: int = 1
     wait_time_s: int = 20
     polling_interval_s: float = 0.1
-    #: A worker that holds fewer messages leaves what comes to busier ones, and looks only each ``lazy_poll_s``.
+    #: A worker that holds fewer messages, or has received none for ``lazy_after_s``, leaves what comes to others, and
+    #: looks only each ``lazy_poll_s`` (`headway.scaling.packing`); never where ``lazy_below`` is 0.
     lazy_below: int = 0
+    lazy_after_s: float = 400.0
     lazy_poll_s: float = 2.0
     visibility_timeout_s: int
     lease_beat_s: int

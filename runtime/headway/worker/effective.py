@@ -27,6 +27,7 @@ _FIELDS = {
     "broker_transport_options.wait_time_seconds": "wait_time_s",
     "broker_transport_options.polling_interval": "polling_interval_s",
     "broker_transport_options.lazy_below": "lazy_below",
+    "broker_transport_options.lazy_after_s": "lazy_after_s",
     "broker_transport_options.lazy_poll_s": "lazy_poll_s",
     "broker_transport_options.dead_letters": "dead_letter_urls",
     "task_queues": "queue_urls",

@@ -1,6 +1,7 @@
 """The poll chain of each lane: every poll ends, and every end is followed by a poll."""
 
 import logging
+import math
 import random
 import time
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from typing import Any
 from kombu.transport import SQS
 from vine import promise
 
+from headway.scaling.packing import lazy
 from headway.worker.envelope import PoisonError
 from headway.worker.poller import PollConnection
 from headway.worker.polling import PollFailure, poll_again_after_s
@@ -56,13 +58,10 @@ class Polls(_AnyChannel):  # type: ignore[misc]  # see above
 
     @property
     def _lazy(self) -> bool:
-        """Whether this worker holds so little that busier ones should be asked first.
-
-        An open long poll takes a message at once, and SQS alone knows whose. Were an idle worker's open too, work would
-        spread over all tasks, and none could be scaled in.
-        """
-        below: int = self.transport_options.get("lazy_below", 0)
-        return len(self.connection.held) < below
+        """Whether this worker leaves messages to others, and only looks now and then."""
+        options, quiet_s = self.transport_options, time.monotonic() - self.connection.received_at
+        below, after_s = options.get("lazy_below", 0), options.get("lazy_after_s", math.inf)
+        return lazy(len(self.connection.held), quiet_s, below=below, after_s=after_s)
 
     def _get_from_sqs(
         self, queue_name: str, queue_url: str, connection: Any, count: int = 1, callback: Any = None
@@ -87,6 +86,7 @@ class Polls(_AnyChannel):  # type: ignore[misc]  # see above
         received = messages.get("Messages")
         if not received:
             return 0
+        self.connection.received_at = time.monotonic()
         callback = self.connection._callbacks.get(qname)
         if callback is None:  # the consumer was canceled while this poll was open
             self._release_messages(queue, qname, received)

@@ -61,6 +61,7 @@ def worker_settings(env: WorkerEnv, clock: StageClock) -> Mapping[str, Any]:
         # Full slots are looked at this often; Kombu's default of 1 s idles them.
         "polling_interval": env.polling_interval_s,
         "lazy_below": env.lazy_below,
+        "lazy_after_s": clock.wall(env.lazy_after_s),
         "lazy_poll_s": clock.wall(env.lazy_poll_s),
         "dead_letters": {env.queue_urls[lane]: url for lane, url in env.dead_letter_urls.items()},
     }

@@ -58,6 +58,8 @@ class Transport(_AnyTransport):  # type: ignore[misc]  # see above
         self.extending = threading.Lock()
         #: Lanes whose poll is not answered yet, each with the monotonic time at which it will be.
         self.open_polls: dict[str, float] = {}
+        #: When a message last came, on the monotonic clock.
+        self.received_at = -math.inf
         #: Whether this worker looks at no more answers.
         self.closing = False
         #: Failed polls in a row, by lane.
