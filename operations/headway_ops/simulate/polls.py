@@ -1,5 +1,6 @@
 """Who asks for messages: workers with a long poll open, lazy ones that look now and then, and those that pause."""
 
+import math
 import random
 from collections.abc import Callable
 
@@ -14,6 +15,7 @@ class Polls:
     """The polls of one service's workers; ``look`` is called where a lazy worker's time to look has come."""
 
     __slots__ = (
+        "_eager_s",
         "_engine",
         "_every_s",
         "_lazy",
@@ -34,6 +36,8 @@ class Polls:
         self._slots, self._wait_s = service.concurrency, service.wait_time_s
         self._lazy_below, self._lazy_after_s = service.lazy_below, service.lazy_after_s
         self._lazy_poll_s = service.lazy_poll_s
+        #: How long after a message an open poll is followed by another.
+        self._eager_s = service.lazy_after_s if service.lazy_below else math.inf
         self._every_s = service.publish_every_s
         #: In no order: ``Worker.place`` is where each stands.
         self._open: list[Worker] = []
@@ -42,7 +46,13 @@ class Polls:
     def taker(self) -> Worker | None:
         """Return the worker whose open poll gets a message, as SQS alone knows why; None where none is open."""
         polls = self._open
-        return polls[int(self._random() * len(polls))] if polls else None
+        while polls:
+            worker = polls[int(self._random() * len(polls))]
+            if self._engine.now < worker.received_at + self._eager_s + worker.ends_s:
+                return worker
+            self._close(worker)  # its last poll has ended: that is looked at where it matters, and costs no event
+            self.begin(worker)
+        return None
 
     def wake(self) -> None:
         """Have lazy workers look at their next times, each as likely now as at any moment of its interval."""
@@ -68,10 +78,8 @@ class Polls:
         if self._is_lazy(worker):
             self._lazy[worker.id] = worker
             return
-        worker.place = len(self._open)
+        worker.place, worker.ends_s = len(self._open), self._random() * self._wait_s
         self._open.append(worker)
-        if self._lazy_below:
-            self._tire_later(worker)
 
     def end(self, worker: Worker) -> None:
         """Let a worker poll no more."""
@@ -98,19 +106,6 @@ class Polls:
     def _is_lazy(self, worker: Worker) -> bool:
         quiet_s = self._engine.now - worker.received_at
         return lazy(worker.busy, quiet_s, below=self._lazy_below, after_s=self._lazy_after_s)
-
-    def _tire_later(self, worker: Worker) -> None:
-        """Have a worker's poll be its last that ends after it has received nothing for long enough."""
-        if not worker.tires:
-            worker.tires = True
-            ends_s = self._random() * self._wait_s
-            self._engine.at(worker.received_at + self._lazy_after_s + ends_s, self._tired, worker)
-
-    def _tired(self, worker: Worker) -> None:
-        worker.tires = False
-        self._tire(worker)
-        if worker.place >= 0:
-            self._tire_later(worker)  # it has received something meanwhile
 
     def _tire(self, worker: Worker) -> None:
         if worker.place >= 0 and self._is_lazy(worker):

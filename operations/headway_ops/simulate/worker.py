@@ -1,7 +1,5 @@
 """One task's worker: its slots, what it holds, and what it knows of its protection."""
 
-import math
-
 from headway.worker.protection import Protection
 from headway_ops.loop import Task, TaskState
 from headway_ops.simulate.lane import Lane, Message
@@ -30,14 +28,15 @@ class Worker:
     """A task of a fleet. ``busy`` counts held messages; ``place`` is where it stands among the polling workers.
 
     ``accepting``: it runs, and was not told to stop. ``paused``: it polls for nothing for a while.
-    ``received_at``: when it last received a message. ``looks``: it is lazy, and about to look for messages. ``tires``:
-    it has a poll open, and will be asked whether it has become lazy.
+    ``looks``: it is lazy, and about to look for messages. ``received_at``: when it last received one; ``ends_s``: how
+    long the poll that is open when it becomes lazy stays open.
     """
 
     __slots__ = (
         "accepting",
         "asking",
         "busy",
+        "ends_s",
         "held",
         "id",
         "launched",
@@ -49,7 +48,6 @@ class Worker:
         "protection",
         "received_at",
         "seen",
-        "tires",
     )
 
     def __init__(self, id_: str, revision: str, launched: float, protection_s: float) -> None:
@@ -57,9 +55,9 @@ class Worker:
         self.launched = launched
         self.seen = Task(id=id_, revision=revision, state=TaskState.STARTING, started=launched)
         self.accepting = False
-        self.paused = self.looks = self.tires = False
+        self.paused = self.looks = False
         self.busy = 0
-        self.received_at = -math.inf
+        self.received_at, self.ends_s = launched, 0.0
         self.place = -1
         #: In the order they were received: a set would have none, and equal seeds would run differently.
         self.held: dict[Holding, None] = {}
