@@ -76,6 +76,7 @@ REFUSED: list[tuple[dict[str, Any], str, str, str]] = [
     ({"services__fast__max_inflight": 0}, "services.fast.max_inflight", "must be 1..64", "set 1"),
     ({"services__fast__polling_interval_s": 0.0}, "services.fast.polling_interval_s", "must be 0.01..1.0", "set 0.01"),
     ({"services__heavy__lazy_below": 9}, "services.heavy.lazy_below", "must be 0..8", "set 8"),
+    ({"services__heavy__lazy_after_s": 0.0}, "services.heavy.lazy_after_s", "must be 30.0..43_200.0", "set 30.0"),
     ({"services__heavy__lazy_poll_s": 0.0}, "services.heavy.lazy_poll_s", "must be 0.5..60.0", "set 0.5"),
     (
         {"services__heavy__stop_timeout_s": 121},

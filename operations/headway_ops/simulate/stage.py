@@ -30,9 +30,9 @@ class LaneShape:
 class ServiceShape:
     """One lane's service. ``tasks`` is where it starts; percents are those of its deployments.
 
-    A worker that is lazy by ``lazy_below`` and ``lazy_after_s`` (`headway.scaling.packing`) looks for messages only each
-    ``lazy_poll_s``. Readings are taken each ``publish_every_s``, in turns with idle tasks that look for work; 0 where
-    nobody takes turns.
+    A worker that is lazy by ``lazy_below`` and ``lazy_after_s`` (`headway.scaling.packing`) looks for messages only
+    each ``lazy_poll_s``. Readings are taken each ``publish_every_s``, in turns with idle tasks that look for work; 0
+    where nobody takes turns.
     """
 
     lane: LaneShape

@@ -1,6 +1,7 @@
 """A run as a whole: it repeats, nothing is lost or counted twice, and what must never happen does not."""
 
 import dataclasses
+import math
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -148,6 +149,17 @@ def test_a_fleet_that_went_to_zero_starts_within_one_publish(prod: SimulatedStag
     assert ("desired", "0") in [(kind, value) for _, kind, value in outcome.changes]
     assert outcome.heavy_wait_max_s < 13 + 90 + 10
     assert outcome.task_h < simulate(trickle, headway(prod), quota=120, seed=1, conditions=exact).task_h
+
+
+def test_a_task_that_receives_nothing_for_a_while_empties(prod: SimulatedStage) -> None:
+    """Equal days cost 2% less, or the polls do not pack: without it they cost 5% more, and still no job is lost."""
+    never = dataclasses.replace(prod, heavy=dataclasses.replace(prod.heavy, lazy_after_s=math.inf))
+    steady = load_workload("steady")
+    packed, spread = (
+        [simulate(steady, headway(each), quota=120, seed=seed) for seed in range(6)] for each in (prod, never)
+    )
+    assert sum(run.task_h for run in packed) < 0.98 * sum(run.task_h for run in spread)
+    assert [run.jobs_finished for run in packed] == [run.jobs for run in spread]
 
 
 def test_a_saturated_run_ends_and_says_so(prod: SimulatedStage) -> None:

@@ -37,6 +37,29 @@ def test_a_lazy_worker_leaves_messages_to_an_eager_one(stage: Stage, emulator: s
         assert (lazy.log.count("received"), eager.log.count("received")) == (0, 6)
 
 
+def test_a_worker_that_received_nothing_for_a_while_leaves_messages_to_another(stage: Stage, emulator: str) -> None:
+    """It holds a message, and once that is half a second old it opens no long poll: four more messages, none for it.
+
+    Its other slots stay free, so that its task empties when that message is done.
+    """
+    first, *others = [stage.pending_step() for _ in range(5)]
+    stage.model.gate.clear()
+    stage.send_step(first)
+    proxy, lasting = FaultProxy(emulator), {"lazy_below": 1, "lazy_after_s": 0.5, "lazy_poll_s": 3_600.0}
+    with serving(proxy), stage.worker(sqs_endpoint=proxy.url, concurrency=6, **lasting) as quiet:
+        wait_until_received(quiet, 1)
+        until(lambda: proxy.polled == 2 and not proxy.polls, what="the end of the poll after it")
+        with stage.worker(concurrency=6) as other:
+            other.wait_until_ready()
+            for step_id in others:
+                stage.send_step(step_id)
+            wait_until_received(other, len(others))
+            assert (quiet.log.count("received"), proxy.polled) == (1, 2)
+            stage.model.gate.set()
+            for step_id in (first, *others):
+                wait_until_done(stage, step_id)
+
+
 def test_a_lazy_worker_takes_what_nobody_else_does(stage: Stage) -> None:
     """Alone, it looks again after its pause; while it holds enough, it polls like any other."""
     steps = [stage.pending_step() for _ in range(2)]

@@ -63,6 +63,7 @@ def test_durations_become_wall_seconds() -> None:
     settings = _settings(speed=60.0)
     assert (settings["task_soft_time_limit"], settings["task_time_limit"]) == (40.0, 41.0)
     assert settings["broker_transport_options"]["wait_time_seconds"] == 20
+    assert settings["broker_transport_options"]["lazy_after_s"] == pytest.approx(400 / 60)
     assert settings["broker_transport_options"]["lazy_poll_s"] == pytest.approx(2 / 60)
 
 
