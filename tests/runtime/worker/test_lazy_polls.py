@@ -1,6 +1,7 @@
 """Work packs: a worker that holds little leaves new messages to busier ones, and takes them where nobody else does."""
 
 import uuid
+from typing import Any
 
 from headway.jobs import StepStatus
 from tests.runtime.support.proxy import FaultProxy
@@ -45,7 +46,8 @@ def test_a_worker_that_received_nothing_for_a_while_leaves_messages_to_another(s
     first, *others = [stage.pending_step() for _ in range(5)]
     stage.model.gate.clear()
     stage.send_step(first)
-    proxy, lasting = FaultProxy(emulator), {"lazy_below": 1, "lazy_after_s": 0.5, "lazy_poll_s": 3_600.0}
+    proxy = FaultProxy(emulator)
+    lasting: dict[str, Any] = {"lazy_below": 1, "lazy_after_s": 0.5, "lazy_poll_s": 3_600.0}
     with serving(proxy), stage.worker(sqs_endpoint=proxy.url, concurrency=6, **lasting) as quiet:
         wait_until_received(quiet, 1)
         until(lambda: proxy.polled == 2 and not proxy.polls, what="the end of the poll after it")
