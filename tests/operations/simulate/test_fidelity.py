@@ -1,12 +1,14 @@
 """The simulator and the local stage, at sixty times true time, make the same of one burst."""
 
 import json
+from bisect import bisect
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from headway.scaling import metrics
 from headway_ops.demo.run import DemoPlan
 from headway_ops.simulate import SimulatedStage, simulate, stage_from
 from headway_ops.simulate.assembly import read
@@ -28,12 +30,12 @@ def scaled(events: list[Mapping[str, Any]]) -> list[tuple[float, int]]:
 def replayed(stage: SimulatedStage, events: list[Mapping[str, Any]]) -> Iterator[tuple[float, int]]:
     """Yield when the simulator's loop changes the desired count on the readings that the local stage published."""
     loop = stage.scaling.loop()
-    metrics = {alarm.metric.name: alarm.metric for alarm in stage.scaling.alarms}
+    keys = {alarm.metric.name: alarm.metric for alarm in stage.scaling.alarms}
     published = [(event["at"], event["subject"], event["value"]) for event in events if event["kind"] == "published"]
     for second in range(int(published[0][0]), int(published[-1][0]) + 2 * stage.scaling.publish_every_s):
         while published and published[0][0] < second:
             at, name, value = published.pop(0)
-            loop.put(metrics[name], value, at)
+            loop.put(keys[name], value, at)
         for event in loop.step(second):
             if event.kind != "alarm":
                 yield event.at, int(event.after)
@@ -44,7 +46,8 @@ def test_both_make_the_same_of_a_burst(tmp_path: Path) -> None:
 
     The laptop's own seconds, in which its processes begin, are minutes of stage time, so that the backlog is not the
     simulated one to the second. On the readings that were published, the simulator's loop makes the same changes of
-    the desired count, each within one publish interval.
+    the desired count, each at most one reading later or sooner: by the clock, a tenth of a second in which the laptop
+    does something else would be six.
     """
     arguments = ("--jobs", str(JOBS), "--late", "0", "--speed", "60", "--json", "--out", tmp_path / "demo")
     done = command("demo", *arguments, state=tmp_path, within_s=380)
@@ -67,4 +70,6 @@ def test_both_make_the_same_of_a_burst(tmp_path: Path) -> None:
     events = [json.loads(line) for line in (tmp_path / "demo" / "events.jsonl").read_text("utf-8").splitlines()]
     there, here = scaled(events), list(replayed(simulated, events))
     assert [count for _, count in there] == [count for _, count in here]
-    assert max(abs(a - b) for (a, _), (b, _) in zip(there, here, strict=True)) <= simulated.scaling.publish_every_s
+    readings = [event["at"] for event in events if event["subject"] == metrics.SCALE_OUT_TO.name]
+    apart = [abs(bisect(readings, a) - bisect(readings, b)) for (a, _), (b, _) in zip(there, here, strict=True)]
+    assert max(apart) <= 1

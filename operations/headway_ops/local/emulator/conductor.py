@@ -68,9 +68,11 @@ class Conductor:
     def put(self, metric: MetricKey, value: float) -> None:
         """Record a datapoint at the present stage time."""
         with self._lock:
-            self._loop.put(metric, value, self._clock.now())
+            now = self._clock.now()
+            self._loop.put(metric, value, now)
             if self._loop.scales(metric):
-                self.journal.note("published", metric.name, value=value)
+                # The same time: a moment later may be another period, and a replay would evaluate it there.
+                self.journal.note("published", metric.name, at=now, value=value)
 
     def add_target(self, service: str, target: Target) -> None:
         """Take a service's bounds."""
@@ -166,7 +168,7 @@ class Conductor:
             if any(task.revision != _revision(record) for task in self._fleet.of(key))
         }
         for event in self._loop.step(self._clock.now()):
-            self.journal.note(event.kind, event.subject, before=event.before, after=event.after)
+            self.journal.note(event.kind, event.subject, at=event.at, before=event.before, after=event.after)
             if event.kind == "alarm":
                 self._alarms.show(event.subject, event.before, event.after)
             else:

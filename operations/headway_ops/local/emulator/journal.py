@@ -15,8 +15,9 @@ class Journal:
         self._path = path
         self._clock = clock
 
-    def note(self, kind: str, subject: str, **details: Any) -> None:
-        """Write one event down."""
-        line = {"at": round(self._clock.now(), 3), "wall": time.time(), "kind": kind, "subject": subject, **details}
+    def note(self, kind: str, subject: str, *, at: float | None = None, **details: Any) -> None:
+        """Write one event down, which was ``at`` or is now."""
+        at = self._clock.now() if at is None else at
+        line = {"at": round(at, 6), "wall": time.time(), "kind": kind, "subject": subject, **details}
         with self._path.open("a", encoding="utf-8") as lines:
             lines.write(json.dumps(line) + "\n")
