@@ -29,7 +29,7 @@ OUT = Path(__file__).resolve().parent.parent.parent / "out" / "scaling"
 QUICK = bool(os.environ.get("QUICK"))
 JOBS = int(os.environ.get("JOBS", os.cpu_count() or 1))
 ERLANG_POINTS = ((1, 0.7), (4, 0.8), (16, 0.9), (60, 0.95))
-FLEET_DAYS = int(os.environ.get("FLEET_DAYS", 20 if QUICK else 2_000))
+FLEET_DAYS = int(os.environ.get("FLEET_DAYS", 20 if QUICK else 5_000))
 
 
 @dataclass(frozen=True, kw_only=True)
